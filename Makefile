@@ -15,7 +15,7 @@ RELEASE := $(or $(shell sed -n 's/.*UTS_RELEASE "\(.*\)".*/\1/p' \
 
 OUT  := $(abspath $(BUILD))/$(RELEASE)
 OBJ  := $(OUT)/obj
-USER := $(abspath $(BUILD))/userspace
+PROGS := $(abspath $(BUILD))/userspace
 
 # All that a module is built from; dkms gets no more than this.
 SOURCES := Kbuild Makefile TOOLS VERSION dkms.conf \
@@ -58,7 +58,11 @@ endif
 
 .PHONY: userspace
 userspace:		## the programs alone, into build/userspace/
-	$(if $(wildcard userspace/Makefile),+$(MAKE) -C userspace O=$(USER))
+	$(if $(wildcard userspace/Makefile),+$(MAKE) -C userspace O=$(PROGS))
+
+.PHONY: workloads
+workloads:
+	$(MAKE) -C tests/workloads
 
 .PHONY: demo
 demo:			## the suite at work on a Debian kernel in a virtual machine
@@ -70,7 +74,7 @@ check:			## all checks and tests; ONLY=pattern for some
 
 .PHONY: test
 test:			## the tests that run in virtual machines
-	tests/check guest
+	tests/check 6.1 7.3 debug kcsan
 
 .PHONY: bench
 bench:			## cost per event, in instructions
@@ -89,15 +93,19 @@ install: all		## modules, programs and man pages; DESTDIR, INSTALL_MOD_PATH
 	$(MAKE) -C $(KDIR) M=$(OBJ) modules_install \
 		INSTALL_MOD_PATH=$(INSTALL_MOD_PATH) $(NO_KEY)
 	$(if $(DESTDIR),,depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) $(RELEASE))
-	$(if $(wildcard userspace/Makefile),+$(MAKE) -C userspace O=$(USER) install DESTDIR=$(DESTDIR))
+	$(if $(wildcard userspace/Makefile),+$(MAKE) -C userspace O=$(PROGS) install DESTDIR=$(DESTDIR))
+
+DKMS_SOURCE := /usr/src/tap-$(VERSION)
+.PHONY: dkms-source
+dkms-source:
+	rm -rf $(DKMS_SOURCE)
+	mkdir -p $(DKMS_SOURCE)
+	cp --parents -t $(DKMS_SOURCE) $(SOURCES)
 
 # dkms starts make itself and misreads it when it looks like a sub-make.
 .PHONY: dkms
-dkms: headers		## register this version with dkms, build and install it for KVER
+dkms: headers dkms-source	## register this version with dkms, build and install it for KVER
 	if dkms status tap/$(VERSION) | grep -q .; then dkms remove tap/$(VERSION) --all; fi
-	rm -rf /usr/src/tap-$(VERSION)
-	mkdir -p /usr/src/tap-$(VERSION)
-	cp --parents -t /usr/src/tap-$(VERSION) $(SOURCES)
 	env -u MAKEFLAGS -u MAKELEVEL dkms install tap/$(VERSION) -k $(RELEASE)
 
 .PHONY: clean
