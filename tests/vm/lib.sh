@@ -53,6 +53,25 @@ lock()
 	flock "$lock_fd"
 }
 
+# Where modules for the kernels of Debian 13 are built: their headers and tools do not run on Debian 12.
+trixie=$TAP_CACHE/roots/trixie
+
+# Run a command in the build root $trixie; the checkout and the cache are found there under the same names as here.
+# What it mounts is seen by that command only and goes with it.
+in_trixie()
+{
+	# shellcheck disable=SC2016 # that shell's variables
+	unshare --mount bash -e -c '
+		root=$1
+		for dir in /dev /proc "$2" "$3"; do
+			mkdir -p "$root$dir"
+			mount --bind "$dir" "$root$dir"
+		done
+		shift 3
+		PATH=/usr/sbin:/usr/bin exec chroot "$root" "$@"' \
+		bash "$trixie" "$TAP_TOP" "$TAP_CACHE" "$@"
+}
+
 # Bring the machine's package lists up to date, at most once a day.
 apt_update()
 {
