@@ -40,7 +40,7 @@ depends()
 {
 	local tool
 	while read -r tool; do
-		modinfo -F depends "$out/$tool.ko" | sed "s/^./$tool needs &/"
+		modinfo -F depends "$out/$tool.ko" | sed -n "s/^./$tool needs &/p"
 	done <TOOLS
 }
 
@@ -60,7 +60,7 @@ too_long()
 versions='LINUX_VERSION_CODE|KERNEL_VERSION|RHEL_RELEASE|UTS_RELEASE|utsrelease\.h|linux/version\.h|utsname\(\)'
 plumbing='register_|tracepoint_probe|proc_create|proc_mkdir|debugfs_create'
 
-check "common/: the objects are in layers" [ -n "$(needs)" ]
+check "common/: it is seen which object needs which" [ -n "$(needs)" ]
 check "common/: no two objects need each other in a circle" no_circle
 check "no module depends on another" nothing depends
 check "kernel versions are known in common/compat.h alone" \

@@ -6,7 +6,7 @@
 need_packages binutils kmod
 
 release=$(tests/vm/kernel 6.1)
-tests/vm/build 6.1 modules >&2
+tests/vm/build 6.1 -s modules >&2
 
 # The parameters that the module really has.
 parameters()

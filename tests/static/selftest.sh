@@ -35,17 +35,49 @@ copy
 check "an unchanged copy is accepted" accepts
 
 copy
-printf 'int tap_circle_a(void);\nint tap_circle_b(void);\n' >>"$tmp/tap/common/fmt.h"
-printf 'int tap_circle_a(void)\n{\n\treturn tap_circle_b();\n}\n' >>"$tmp/tap/common/fmt.c"
-printf '#include "fmt.h"\nint tap_circle_b(void)\n{\n\treturn tap_circle_a();\n}\n' >>"$tmp/tap/common/filter.c"
+cat >>"$tmp/tap/common/fmt.c" <<'EOF'
+int tap_circle_a(void);
+int tap_circle_b(void);
+int tap_circle_a(void)
+{
+	return tap_circle_b();
+}
+EOF
+cat >>"$tmp/tap/common/table.c" <<'EOF'
+int tap_circle_a(void);
+int tap_circle_b(void);
+int tap_circle_b(void)
+{
+	return tap_circle_a();
+}
+EOF
 check "two objects of common/ that need each other" refuses circle
 
 copy
-printf 'void tap_other(void);\nvoid tap_other(void)\n{\n}\nEXPORT_SYMBOL_GPL(tap_other);\n' >>"$tmp/tap/modules/nettop.c"
-printf 'void tap_other(void);\nint tap_use(void);\nint tap_use(void)\n{\n\ttap_other();\n\treturn 0;\n}\n' >>"$tmp/tap/modules/topsys.c"
+cat >>"$tmp/tap/modules/nettop.c" <<'EOF'
+int tap_lent(void);
+int tap_lent(void)
+{
+	return 0;
+}
+EXPORT_SYMBOL_GPL(tap_lent);
+EOF
+cat >>"$tmp/tap/modules/topsys.c" <<'EOF'
+int tap_lent(void);
+int tap_borrowed(void);
+int tap_borrowed(void)
+{
+	return tap_lent();
+}
+EOF
 check "a module that depends on another" refuses depends
 
 copy
-printf '#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 1, 0)\n#endif\n' >>"$tmp/tap/common/table.c"
+cat >>"$tmp/tap/common/table.c" <<'EOF'
+#include <linux/version.h>
+#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 10, 0)
+#error "too old"
+#endif
+EOF
 check "a kernel version in common/table.c" refuses versions
 plan
