@@ -57,6 +57,17 @@ too_long()
 	done
 }
 
+# The questions that scripts/compat-probe answers, and those that are asked.
+answered()
+{
+	scripts/compat-probe "/lib/modules/$release/build" | grep -o 'TAP_HAVE_[A-Z0-9_]*' | sort
+}
+
+asked()
+{
+	grep -rhoE 'TAP_HAVE_[A-Z0-9_]+' common modules | sort -u
+}
+
 versions='LINUX_VERSION_CODE|KERNEL_VERSION|RHEL_RELEASE|UTS_RELEASE|utsrelease\.h|linux/version\.h|utsname\(\)'
 plumbing='register_|tracepoint_probe|proc_create|proc_mkdir|debugfs_create'
 
@@ -65,6 +76,10 @@ check "common/: no two objects need each other in a circle" no_circle
 check "no module depends on another" nothing depends
 check "kernel versions are known in common/compat.h alone" \
 	nothing grep -rnE "$versions" modules common --include='*.[ch]' --exclude=compat.h
+check "what a kernel has is asked in common/compat.h alone" \
+	nothing grep -rnE 'TAP_HAVE_' modules common --include='*.[ch]' --exclude=compat.h
+check "what is asked is answered by scripts/compat-probe, and nothing else" \
+	nothing diff <(asked) <(answered)
 check "tools leave the plumbing to common/" nothing grep -nE "$plumbing" modules/*.c
 check "no file is too long" nothing too_long
 check "TOOLS is in alphabetical order" sort -c TOOLS
