@@ -53,6 +53,9 @@ lock()
 	flock "$lock_fd"
 }
 
+# Where the source of Debian 12's kernel is once debug or kcsan was built.
+linux_source=$TAP_CACHE/src/linux-source-6.1
+
 # Where modules for the kernels of Debian 13 are built: their headers and tools do not run on Debian 12.
 trixie=$TAP_CACHE/roots/trixie
 
