@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# layers.sh finds what it is there to find: it is run on copies of the checkout
-# in which that was put.
+# What judges is judged: layers.sh is run on copies of the checkout in which
+# there is something to find, and tests/tally on results that are not in order.
 . "$(dirname "$0")/lib.sh"
 
 tmp=$(mktemp -d)
@@ -80,4 +80,27 @@ cat >>"$tmp/tap/common/table.c" <<'EOF'
 #endif
 EOF
 check "a kernel version in common/table.c" refuses versions
+
+# verdict WORDS TAP - tests/tally's last line about a test that printed that.
+verdict()
+{
+	printf '%b' "$2" >"$tmp/some.tap"
+	tests/tally -f "$tmp/some.tap" >"$tmp/log" || true
+	cat "$tmp/log"
+	[ "$(tail -n 1 "$tmp/log")" = "$1" ]
+}
+
+end='# exit: 0, 1 s\n'
+check "tally: all is well" verdict "2 passed, 0 failed, 1 skipped" \
+	"1..3\nok 1 - a\nok 2 - b # SKIP no disk\nok 3 - c\n$end"
+check "tally: a whole test skipped" verdict "0 passed, 0 failed, 1 skipped" "1..0 # SKIP no disk\n$end"
+check "tally: not ok" verdict "1 passed, 1 failed" "1..2\nok 1 - a\nnot ok 2 - b\n# exit: 1, 1 s\n"
+check "tally: todo is no excuse" verdict "0 passed, 1 failed" "1..1\nnot ok 1 - a # TODO later\n$end"
+check "tally: no plan" verdict "1 passed, 1 failed" "ok 1 - a\n$end"
+check "tally: fewer than planned" verdict "1 passed, 1 failed" "1..2\nok 1 - a\n$end"
+check "tally: a status" verdict "1 passed, 1 failed" "1..1\nok 1 - a\n# exit: 3, 1 s\n"
+check "tally: it hung" verdict "1 passed, 1 failed" "1..1\nok 1 - a\n# exit: 124, 300 s\n"
+check "tally: no end" verdict "1 passed, 1 failed" "1..1\nok 1 - a\n"
+check "tally: a module left behind" verdict "1 passed, 1 failed" "1..1\nok 1 - a\n# left: nettop\n$end"
+check "tally: nothing at all" verdict "0 passed, 2 failed" ""
 plan
