@@ -19,7 +19,7 @@ PROGS := $(abspath $(BUILD))/userspace
 
 # All that a module is built from; dkms gets no more than this.
 SOURCES := Kbuild Makefile TOOLS VERSION dkms.conf \
-	scripts/compat-probe scripts/syscall-names \
+	scripts/compat-probe scripts/source-tree scripts/syscall-names \
 	$(wildcard common/*.[ch] modules/*.[ch])
 
 .PHONY: all
