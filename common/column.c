@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/**
+ * DOC: column - a row as text and as JSON, from one declaration
+ *
+ * Text has the widths and headings of the documented scripts; JSON has names
+ * that never change, with the unit in the name, and one object a line.
+ */
+#include <linux/bitops.h>
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/string.h>
+
+#include "column.h"
+#include "table.h"
+
+/* Longest value of a TAP_STR or TAP_FN column, bytes. */
+#define TAP_CELL 64
+
+u64 tap_row_sum(const struct tap_row *row, u32 mask)
+{
+	u64 sum = 0;
+
+	for (; mask; mask &= mask - 1)
+		sum += row->sums[__ffs(mask)];
+	return sum;
+}
+
+/* What the name column says of a row without key. */
+static const char *tap_row_mark(const struct tap_row *row)
+{
+	switch (row->id) {
+	case TAP_ROW_OTHER:
+		return "(other)";
+	case TAP_ROW_EXITED:
+		return "(exited)";
+	default:
+		return NULL;
+	}
+}
+
+static bool tap_column_is_text(const struct tap_column *column)
+{
+	return column->type == TAP_STR || column->type == TAP_FN;
+}
+
+static const void *tap_column_at(const struct tap_column *column,
+				 const struct tap_row *row)
+{
+	return (column->attr ? row->attr : row->key) + column->offset;
+}
+
+/* The value of a column that is a number; a negative one is sign-extended. */
+static u64 tap_column_number(const struct tap_column *column,
+			     const struct tap_row *row)
+{
+	const void *at;
+
+	if (column->type == TAP_SUM)
+		return tap_row_sum(row, column->sums) >> column->shift;
+	at = tap_column_at(column, row);
+	switch (column->type) {
+	case TAP_INT:
+		return *(const s32 *)at;
+	case TAP_UINT:
+		return *(const u32 *)at;
+	case TAP_U16:
+		return *(const u16 *)at;
+	default:
+		return *(const u64 *)at;
+	}
+}
+
+/* The value of a column that is text; TAP_CELL bytes, perhaps not terminated. */
+static void tap_column_string(const struct tap_column *column,
+			      const struct tap_row *row, char *cell)
+{
+	const char *mark = tap_row_mark(row);
+
+	if (mark) {
+		strscpy(cell, column->name ? mark : "-", TAP_CELL);
+		return;
+	}
+	memset(cell, 0, TAP_CELL);
+	if (column->type == TAP_FN)
+		column->fn(row, cell, TAP_CELL);
+	else
+		memcpy(cell, tap_column_at(column, row),
+		       min_t(size_t, column->size, TAP_CELL));
+}
+
+static bool tap_column_shown(const struct tap_columns *columns,
+			     const struct tap_column *column)
+{
+	return column->head && (columns->verbose || !column->verbose);
+}
+
+void tap_columns_head(const struct tap_columns *columns, struct tap_text *text)
+{
+	const char *gap = "";
+	unsigned int i;
+
+	for (i = 0; i < columns->nr; i++) {
+		const struct tap_column *column = &columns->column[i];
+
+		if (!tap_column_shown(columns, column))
+			continue;
+		tap_printf(text, "%s%*s", gap, column->width, column->head);
+		gap = " ";
+	}
+	tap_putc(text, '\n');
+}
+
+void tap_columns_text(const struct tap_columns *columns,
+		      const struct tap_row *row, struct tap_text *text)
+{
+	char escaped[TAP_ESCAPED(TAP_CELL)];
+	char cell[TAP_CELL + 1] = {};
+	const char *gap = "";
+	unsigned int i;
+
+	for (i = 0; i < columns->nr; i++) {
+		const struct tap_column *column = &columns->column[i];
+
+		if (!tap_column_shown(columns, column))
+			continue;
+		if (tap_column_is_text(column)) {
+			tap_column_string(column, row, cell);
+			tap_escape(escaped, sizeof(escaped), cell, TAP_CELL);
+			tap_printf(text, "%s%*s", gap, column->width,
+				   columns->raw ? cell : escaped);
+		} else if (column->type == TAP_PERCENT) {
+			u64 part = div64_u64(tap_row_sum(row, column->sums) * 10000,
+					     columns->events);
+
+			tap_printf(text, "%s%3llu.%02llu%%", gap, part / 100,
+				   part % 100);
+		} else {
+			tap_printf(text, "%s%*lld", gap, column->width,
+				   tap_column_number(column, row));
+		}
+		gap = " ";
+	}
+	tap_putc(text, '\n');
+}
+
+void tap_columns_json(const struct tap_columns *columns,
+		      const struct tap_row *row, struct tap_text *text)
+{
+	const char *gap = "";
+	char cell[TAP_CELL];
+	unsigned int i;
+
+	for (i = 0; i < columns->nr; i++) {
+		const struct tap_column *column = &columns->column[i];
+
+		if (!column->json)
+			continue;
+		tap_printf(text, "%s\"%s\":", gap, column->json);
+		if (tap_column_is_text(column)) {
+			tap_column_string(column, row, cell);
+			tap_json_string(text, cell, TAP_CELL);
+		} else if (column->type == TAP_INT) {
+			tap_printf(text, "%lld", tap_column_number(column, row));
+		} else {
+			tap_printf(text, "%llu", tap_column_number(column, row));
+		}
+		gap = ",";
+	}
+}
+
+int tap_columns_cmp(const struct tap_columns *columns, const struct tap_row *a,
+		    const struct tap_row *b)
+{
+	char x[TAP_CELL], y[TAP_CELL];
+	unsigned int i;
+	int diff;
+
+	for (i = 0; i < columns->nr; i++) {
+		const struct tap_column *column = &columns->column[i];
+
+		if (!column->head || column->type == TAP_SUM ||
+		    column->type == TAP_PERCENT)
+			continue;
+		if (tap_column_is_text(column)) {
+			tap_column_string(column, a, x);
+			tap_column_string(column, b, y);
+			diff = memcmp(x, y, TAP_CELL);
+		} else if (column->type == TAP_INT) {
+			s64 m = tap_column_number(column, a);
+			s64 n = tap_column_number(column, b);
+
+			diff = m < n ? -1 : m > n;
+		} else {
+			u64 m = tap_column_number(column, a);
+			u64 n = tap_column_number(column, b);
+
+			diff = m < n ? -1 : m > n;
+		}
+		if (diff)
+			return diff;
+	}
+	return 0;
+}

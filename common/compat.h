@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * compat - every difference between kernels that tap is built for, 5.10 to 7.3
+ *
+ * Nothing else in tap knows what a kernel version offers.  The TAP_HAVE_
+ * macros come from scripts/compat-probe, which reads the very headers that are
+ * compiled against: stable kernels backport changes, so a version number does
+ * not tell.  The version below is only the floor under which nothing was ever
+ * tried.
+ */
+#ifndef TAP_COMPAT_H
+#define TAP_COMPAT_H
+
+#include <linux/ftrace.h>
+#include <linux/hrtimer.h>
+#include <linux/kprobes.h>
+#include <linux/namei.h>
+#include <linux/preempt.h>
+#include <linux/ptrace.h>
+#include <linux/sched.h>
+#include <linux/version.h>
+#include <generated/tap-have.h>
+#ifdef TAP_HAVE_FTRACE_REGS_H
+#include <linux/ftrace_regs.h>
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 10, 0)
+#error "tap needs Linux 5.10 or later"
+#endif
+
+/*
+ * linux/preempt.h: in_irq() was renamed in_hardirq() (5.11); the old name is
+ * gone from recent kernels.
+ */
+#ifndef TAP_HAVE_IN_HARDIRQ
+#define in_hardirq() in_irq()
+#endif
+
+/*
+ * linux/hrtimer.h: hrtimer_setup() takes the function as an argument (6.13);
+ * hrtimer_init() went away in 6.15.
+ */
+#ifndef TAP_HAVE_HRTIMER_SETUP
+static inline void hrtimer_setup(struct hrtimer *timer,
+				 enum hrtimer_restart (*function)(struct hrtimer *),
+				 clockid_t clock, enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock, mode);
+	timer->function = function;
+}
+#endif
+
+/* linux/proc_fs.h: PDE_DATA() was renamed pde_data() (5.17). */
+#ifndef TAP_HAVE_PDE_DATA_LOWER
+#define pde_data(inode) PDE_DATA(inode)
+#endif
+
+/*
+ * linux/namei.h: lookup_one_len_unlocked() became lookup_noperm_unlocked(),
+ * which takes a struct qstr (6.16).
+ */
+static inline struct dentry *tap_lookup_unlocked(const char *name,
+						 struct dentry *parent)
+{
+#ifdef TAP_HAVE_LOOKUP_NOPERM_UNLOCKED
+	return lookup_noperm_unlocked(&QSTR(name), parent);
+#else
+	return lookup_one_len_unlocked(name, parent, strlen(name));
+#endif
+}
+
+/*
+ * linux/ftrace.h: a callback's registers.  5.10 passes a struct pt_regs and
+ * only if the whole set was asked for; later kernels pass a struct ftrace_regs
+ * that holds at least the arguments where DYNAMIC_FTRACE_WITH_ARGS is set
+ * (x86 from 5.11, arm64 from 6.2).  ftrace_regs_get_argument() came in 6.2.
+ */
+#ifdef TAP_HAVE_FTRACE_REGS_CB
+#define tap_ftrace_regs ftrace_regs
+#else
+#define tap_ftrace_regs pt_regs
+#endif
+
+#if defined(CONFIG_DYNAMIC_FTRACE_WITH_ARGS)
+#define TAP_FTRACE_FLAGS 0
+#define TAP_FTRACE_ARGS 1
+#elif defined(CONFIG_DYNAMIC_FTRACE_WITH_REGS)
+#define TAP_FTRACE_FLAGS FTRACE_OPS_FL_SAVE_REGS
+#define TAP_FTRACE_ARGS 1
+#else
+#define TAP_FTRACE_FLAGS 0
+#define TAP_FTRACE_ARGS 0	/* the function tracer cannot show arguments */
+#endif
+
+static __always_inline unsigned long
+tap_ftrace_argument(struct tap_ftrace_regs *fregs, unsigned int n)
+{
+#if !TAP_FTRACE_ARGS
+	return 0;
+#elif defined(ftrace_regs_get_argument)
+	return ftrace_regs_get_argument(fregs, n);
+#elif defined(TAP_HAVE_FTRACE_REGS_CB)
+	return regs_get_kernel_argument(&fregs->regs, n);
+#else
+	return regs_get_kernel_argument(fregs, n);
+#endif
+}
+
+/*
+ * linux/ftrace.h: protection against recursion.  Bit 4 of the flags means
+ * "protect this callback" from 5.11 on, and meant "this callback protects
+ * itself" (FTRACE_OPS_FL_RECURSION_SAFE) on 5.10, where leaving it clear is
+ * how to ask for protection.
+ */
+#ifdef TAP_HAVE_FTRACE_RECURSION_SAFE
+#define TAP_FTRACE_RECURSION 0
+#else
+#define TAP_FTRACE_RECURSION FTRACE_OPS_FL_RECURSION
+#endif
+
+/*
+ * Which table of system calls a number belongs to.  On x86 the entry code
+ * marks a 32-bit call in the thread's status, and the number of an x32 call
+ * has a bit of its own (arch/x86/include/asm/compat.h, asm/syscall.h).
+ */
+enum tap_abi {
+	TAP_ABI_NATIVE,
+	TAP_ABI_COMPAT,
+	TAP_ABI_X32,
+	TAP_NR_ABIS,
+};
+
+static __always_inline enum tap_abi tap_syscall_abi(long nr)
+{
+#ifdef CONFIG_X86_64
+#ifdef CONFIG_IA32_EMULATION
+	if (current_thread_info()->status & TS_COMPAT)
+		return TAP_ABI_COMPAT;
+#endif
+	if (nr >= 0 && nr & __X32_SYSCALL_BIT)
+		return TAP_ABI_X32;
+	return TAP_ABI_NATIVE;
+#elif defined(CONFIG_COMPAT)
+	return is_compat_task() ? TAP_ABI_COMPAT : TAP_ABI_NATIVE;
+#else
+	return TAP_ABI_NATIVE;
+#endif
+}
+
+#endif /* TAP_COMPAT_H */

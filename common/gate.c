@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/**
+ * DOC: gate - the filter, and the readers whose own work is left out
+ *
+ * Almost always there is neither, so handlers test one flag. A process counts
+ * as reader while it has a file of the tool open: what it read before, such as
+ * its libraries, was counted. It is known by its number and the time it began,
+ * so a file that outlives who opened it does no harm.
+ */
+#include <linux/rcupdate.h>
+
+#include "filter.h"
+#include "gate.h"
+
+static bool tap_gate_is_reader(const struct tap_gate *gate,
+			       const struct task_struct *task)
+{
+	int i;
+
+	for (i = 0; i < TAP_READERS; i++)
+		if (READ_ONCE(gate->readers[i].pid) == task->tgid &&
+		    READ_ONCE(gate->readers[i].start) ==
+		    READ_ONCE(task->group_leader)->start_time)
+			return true;
+	return false;
+}
+
+enum tap_verdict tap_gate_test(struct tap_gate *gate, struct task_struct *task)
+{
+	struct tap_filter *filter = READ_ONCE(gate->filter);
+
+	if (filter && !tap_filter_match(filter, task))
+		return TAP_FILTERED;
+	if (READ_ONCE(gate->nr_readers) && !READ_ONCE(gate->count_readers) &&
+	    task && tap_gate_is_reader(gate, task))
+		return TAP_SELF;
+	return TAP_COUNT;
+}
+
+static void tap_gate_update(struct tap_gate *gate)
+{
+	WRITE_ONCE(gate->shut, gate->filter || gate->nr_readers);
+}
+
+void tap_gate_set_filter(struct tap_gate *gate, struct tap_filter *filter)
+{
+	struct tap_filter *old = gate->filter;
+
+	/* release: the filter is complete before a handler finds it */
+	smp_store_release(&gate->filter, filter);
+	tap_gate_update(gate);
+	if (!old)
+		return;
+	synchronize_rcu();
+	tap_filter_free(old);
+}
+
+int tap_gate_add_reader(struct tap_gate *gate)
+{
+	u64 start = current->group_leader->start_time;
+	int i, slot = -1;
+
+	for (i = 0; i < TAP_READERS; i++) {
+		if (gate->readers[i].pid == current->tgid &&
+		    gate->readers[i].start == start) {
+			gate->readers[i].opens++;
+			return i;
+		}
+		if (!gate->readers[i].pid)
+			slot = i;
+	}
+	if (slot < 0)
+		return slot;
+	gate->readers[slot].opens = 1;
+	WRITE_ONCE(gate->readers[slot].start, start);
+	WRITE_ONCE(gate->readers[slot].pid, current->tgid);
+	WRITE_ONCE(gate->nr_readers, gate->nr_readers + 1);
+	tap_gate_update(gate);
+	return slot;
+}
+
+void tap_gate_remove_reader(struct tap_gate *gate, int slot)
+{
+	if (slot < 0 || --gate->readers[slot].opens)
+		return;
+	WRITE_ONCE(gate->readers[slot].pid, 0);
+	WRITE_ONCE(gate->nr_readers, gate->nr_readers - 1);
+	tap_gate_update(gate);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef TAP_READER_H
+#define TAP_READER_H
+
+#include <linux/fs.h>
+#include <linux/mutex.h>
+#include <linux/types.h>
+
+#include "fmt.h"
+#include "stream.h"
+
+struct tap_tool;
+
+/**
+ * struct tap_reader - an open data file
+ * @tool: whose file it is
+ * @json: it is the JSON file
+ * @lock: serialises reads of this file, and protects all below
+ * @text: a table's whole text, or a stream's line that is being read
+ * @seq: table: number of the window that @text shows
+ * @cursor: stream: the reader's place
+ * @end: stream: where this pass ends
+ * @in_pass: stream: a pass has begun, and its end of file was not returned yet
+ * @begun: stream: the header was written
+ * @events: stream: events written in this pass, for the JSON summary
+ * @lost: stream: events lost in this pass, likewise
+ * @offset: stream: bytes of @text that were read
+ * @event: stream: the event that is being written
+ */
+struct tap_reader {
+	struct tap_tool *tool;
+	bool json;
+	struct mutex lock;
+	struct tap_text text;
+	u64 seq;
+	struct tap_cursor cursor;
+	u64 end;
+	bool in_pass;
+	bool begun;
+	u64 events;
+	u64 lost;
+	size_t offset;
+	u8 *event;
+	/* private: */
+	int slot;		/* in the tool's gate */
+};
+
+/**
+ * tap_reader_may_open() - may the current task see the tools?
+ *
+ * A container's root may not: the capability must be held in the initial user
+ * namespace.
+ *
+ * Return: 0 or -EPERM.
+ */
+int tap_reader_may_open(void);
+
+/**
+ * tap_reader_open() - a data file is opened
+ * @file: the file; its private data is the reader afterwards
+ * @tool: whose file it is
+ * @json: it is the JSON file
+ *
+ * Pins the module: a task may sleep in poll() on a wait queue of ours.
+ *
+ * Context: process context, may sleep.
+ * Return: 0, -EPERM, -ENOMEM, or -ENODEV if the tool is going.
+ */
+int tap_reader_open(struct file *file, struct tap_tool *tool, bool json);
+
+/**
+ * tap_reader_release() - it is closed
+ * @inode: not used
+ * @file: the file
+ *
+ * Context: process context, may sleep.
+ * Return: 0.
+ */
+int tap_reader_release(struct inode *inode, struct file *file);
+
+/* The files of table tools: one snapshot, renewed by a seek to the start. */
+int tap_table_file_open(struct file *file);
+ssize_t tap_table_file_read(struct file *file, char __user *buf, size_t count,
+			    loff_t *pos);
+loff_t tap_table_file_llseek(struct file *file, loff_t offset, int whence);
+__poll_t tap_table_file_poll(struct file *file, struct poll_table_struct *wait);
+
+/* The files of stream tools: each read pass goes on where the last one ended. */
+int tap_stream_file_open(struct file *file);
+ssize_t tap_stream_file_read(struct file *file, char __user *buf, size_t count,
+			     loff_t *pos);
+__poll_t tap_stream_file_poll(struct file *file, struct poll_table_struct *wait);
+
+#endif /* TAP_READER_H */

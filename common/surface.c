@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/**
+ * DOC: surface - what a user sees of a tool
+ *
+ * /proc/tap/<tool> and <tool>.json are the data. In debugfs, tap/<tool>/ has a
+ * file for each parameter that can be changed, flip and reset, the JSON again,
+ * and stats. debugfs may be closed (lockdown) or missing: then the parameters
+ * of insmod are all there is.
+ */
+#include <linux/debugfs.h>
+#include <linux/err.h>
+#include <linux/mm.h>
+#include <linux/proc_fs.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "reader.h"
+#include "root.h"
+#include "surface.h"
+#include "tap.h"
+
+/* --- data files -------------------------------------------------------- */
+
+static int tap_proc_open(struct inode *inode, struct file *file)
+{
+	return tap_reader_open(file, pde_data(inode), false);
+}
+
+static int tap_proc_open_json(struct inode *inode, struct file *file)
+{
+	return tap_reader_open(file, pde_data(inode), true);
+}
+
+static int tap_debugfs_open_json(struct inode *inode, struct file *file)
+{
+	return tap_reader_open(file, inode->i_private, true);
+}
+
+#define TAP_TABLE_PROC_OPS(open)				\
+{								\
+	.proc_open = (open),					\
+	.proc_release = tap_reader_release,			\
+	.proc_read = tap_table_file_read,			\
+	.proc_lseek = tap_table_file_llseek,			\
+	.proc_poll = tap_table_file_poll,			\
+}
+
+#define TAP_STREAM_PROC_OPS(open)				\
+{								\
+	.proc_open = (open),					\
+	.proc_release = tap_reader_release,			\
+	.proc_read = tap_stream_file_read,			\
+	.proc_poll = tap_stream_file_poll,			\
+}
+
+/* By kind of tool: table, stream. */
+static const struct proc_ops tap_proc_ops[] = {
+	TAP_TABLE_PROC_OPS(tap_proc_open),
+	TAP_STREAM_PROC_OPS(tap_proc_open),
+};
+
+static const struct proc_ops tap_proc_json_ops[] = {
+	TAP_TABLE_PROC_OPS(tap_proc_open_json),
+	TAP_STREAM_PROC_OPS(tap_proc_open_json),
+};
+
+static const struct file_operations tap_debugfs_json_ops[] = {
+	{
+		.owner = THIS_MODULE,
+		.open = tap_debugfs_open_json,
+		.release = tap_reader_release,
+		.read = tap_table_file_read,
+		.llseek = tap_table_file_llseek,
+		.poll = tap_table_file_poll,
+	}, {
+		.owner = THIS_MODULE,
+		.open = tap_debugfs_open_json,
+		.release = tap_reader_release,
+		.read = tap_stream_file_read,
+		.poll = tap_stream_file_poll,
+	},
+};
+
+/* --- controls ---------------------------------------------------------- */
+
+static int tap_control_open(struct inode *inode, struct file *file)
+{
+	int err = tap_reader_may_open();
+
+	return err ?: simple_open(inode, file);
+}
+
+/* The tool's directory is the parent of each of its controls. */
+static struct tap_tool *tap_control_tool(struct file *file)
+{
+	return d_inode(file->f_path.dentry->d_parent)->i_private;
+}
+
+/* A write is one value, a newline at its end or not. */
+static char *tap_control_value(const char __user *buf, size_t count)
+{
+	char *value;
+
+	if (count > TAP_PARAM_MAX)
+		return ERR_PTR(-EINVAL);
+	value = kvmalloc(count + 1, GFP_KERNEL);
+	if (!value)
+		return ERR_PTR(-ENOMEM);
+	if (copy_from_user(value, buf, count)) {
+		kvfree(value);
+		return ERR_PTR(-EFAULT);
+	}
+	if (count && value[count - 1] == '\n')
+		count--;
+	value[count] = '\0';
+	return value;
+}
+
+static void tap_tool_changed(struct tap_tool *tool)
+{
+	lockdep_assert_held(&tool->lock);
+	tap_names_set(&tool->changed_by, current);
+}
+
+/* Set a parameter; what is refused leaves everything as it was. */
+static int tap_control_set(struct tap_tool *tool, const struct kernel_param *kp,
+			   const char *value)
+{
+	const struct tap_param *param = kp->arg;
+	struct tap_text why = {}, old = {}, again = {};
+	int err;
+
+	tap_param_get(param, &old);
+	tap_putc(&old, '\0');
+	if (old.failed)
+		return -ENOMEM;
+	mutex_lock(&tool->lock);
+	err = tap_param_set(param, kp->name, value, &why);
+	if (!err && param->apply) {
+		err = param->apply(tool, &why);
+		if (err) {
+			tap_param_set(param, kp->name, old.buf, &again);
+			param->apply(tool, &again);
+		}
+	}
+	if (err) {
+		tap_text_free(&tool->refused);
+		swap(tool->refused, why);
+	} else {
+		tap_tool_changed(tool);
+	}
+	mutex_unlock(&tool->lock);
+	tap_text_free(&why);
+	tap_text_free(&old);
+	tap_text_free(&again);
+	return err;
+}
+
+static ssize_t tap_param_file_write(struct file *file, const char __user *buf,
+				    size_t count, loff_t *pos)
+{
+	char *value = tap_control_value(buf, count);
+	int err;
+
+	if (IS_ERR(value))
+		return PTR_ERR(value);
+	err = tap_control_set(tap_control_tool(file), file->private_data, value);
+	kvfree(value);
+	return err ?: count;
+}
+
+static ssize_t tap_param_file_read(struct file *file, char __user *buf,
+				   size_t count, loff_t *pos)
+{
+	struct tap_tool *tool = tap_control_tool(file);
+	const struct kernel_param *kp = file->private_data;
+	struct tap_text text = {};
+	ssize_t ret;
+
+	mutex_lock(&tool->lock);
+	tap_param_get(kp->arg, &text);
+	mutex_unlock(&tool->lock);
+	tap_putc(&text, '\n');
+	ret = text.failed ? -ENOMEM :
+	      simple_read_from_buffer(buf, count, pos, text.buf, text.len);
+	tap_text_free(&text);
+	return ret;
+}
+
+static const struct file_operations tap_param_file_ops = {
+	.owner = THIS_MODULE,
+	.open = tap_control_open,
+	.read = tap_param_file_read,
+	.write = tap_param_file_write,
+	.llseek = default_llseek,
+};
+
+static ssize_t tap_flip_write(struct file *file, const char __user *buf,
+			      size_t count, loff_t *pos)
+{
+	struct tap_tool *tool = file->private_data;
+	int err = tap_window_flip(&tool->window);
+
+	return err ?: count;
+}
+
+static const struct file_operations tap_flip_ops = {
+	.owner = THIS_MODULE,
+	.open = tap_control_open,
+	.write = tap_flip_write,
+	.llseek = noop_llseek,
+};
+
+static ssize_t tap_reset_write(struct file *file, const char __user *buf,
+			       size_t count, loff_t *pos)
+{
+	struct tap_tool *tool = file->private_data;
+
+	if (tap_is_stream(tool))
+		tap_stream_reset(&tool->stream);
+	else
+		tap_window_reset(&tool->window);
+	mutex_lock(&tool->lock);
+	tap_tool_changed(tool);
+	mutex_unlock(&tool->lock);
+	return count;
+}
+
+static const struct file_operations tap_reset_ops = {
+	.owner = THIS_MODULE,
+	.open = tap_control_open,
+	.write = tap_reset_write,
+	.llseek = noop_llseek,
+};
+
+/* --- stats ------------------------------------------------------------- */
+
+static void tap_stats_table(struct tap_tool *tool, struct tap_text *text)
+{
+	struct tap_snapshot *snapshot = tap_window_get(&tool->window);
+
+	tap_printf(text, "events %llu\n", tap_window_events(&tool->window));
+	if (snapshot)
+		tap_printf(text, "self %llu\nlost %llu\nrows %u\n",
+			   snapshot->self, snapshot->lost, snapshot->nr_rows);
+	tap_printf(text, "max_rows %u\nfull %d\nbytes %zu\n",
+		   tool->layout.max_rows, READ_ONCE(tool->window.active->full),
+		   2 * tap_table_bytes(&tool->layout));
+	tap_snapshot_put(snapshot);
+}
+
+static void tap_stats_stream(struct tap_tool *tool, struct tap_text *text)
+{
+	struct tap_stream_stats stats;
+
+	tap_stream_stats(&tool->stream, &stats);
+	tap_printf(text,
+		   "events %llu\nself %llu\nlost %llu\noverwritten %llu\nbytes %llu\n",
+		   stats.written, stats.self, stats.lost, stats.forgotten,
+		   stats.bytes);
+}
+
+static ssize_t tap_stats_read(struct file *file, char __user *buf, size_t count,
+			      loff_t *pos)
+{
+	struct tap_tool *tool = file->private_data;
+	char comm[TAP_ESCAPED(TASK_COMM_LEN)];
+	struct tap_text text = {};
+	ssize_t ret;
+
+	if (tap_is_stream(tool))
+		tap_stats_stream(tool, &text);
+	else
+		tap_stats_table(tool, &text);
+	mutex_lock(&tool->lock);
+	tap_printf(&text, "missed %llu\nuntracked %llu\n",
+		   tap_probes_missed(tool->probes, tool->nr_probes),
+		   tap_filter_untracked(tap_gate_filter(&tool->gate)));
+	tap_probes_show(tool->probes, tool->nr_probes, &text);
+	tap_escape(comm, sizeof(comm), tool->changed_by.comm, TASK_COMM_LEN);
+	if (*comm)
+		tap_printf(&text, "changed by: %s(%d)\n", comm,
+			   tool->changed_by.tid);
+	if (tool->refused.len)
+		tap_printf(&text, "refused: %.*s\n", (int)tool->refused.len,
+			   tool->refused.buf);
+	mutex_unlock(&tool->lock);
+	ret = text.failed ? -ENOMEM :
+	      simple_read_from_buffer(buf, count, pos, text.buf, text.len);
+	tap_text_free(&text);
+	return ret;
+}
+
+static const struct file_operations tap_stats_ops = {
+	.owner = THIS_MODULE,
+	.open = tap_control_open,
+	.read = tap_stats_read,
+	.llseek = default_llseek,
+};
+
+/* --- all of them ------------------------------------------------------- */
+
+static void tap_surface_create_debugfs(struct tap_tool *tool)
+{
+	struct dentry *dir = debugfs_create_dir(tool->name, tool->root->debugfs);
+	unsigned int i;
+
+	tool->debugfs = dir;
+	if (IS_ERR(dir))
+		return;
+	d_inode(dir)->i_private = tool;
+	for (i = 0; i < tool->owner->num_kp; i++) {
+		struct kernel_param *kp = &tool->owner->kp[i];
+		const struct tap_param *param = kp->arg;
+
+		if (kp->ops == &tap_param_ops && !param->load_only)
+			debugfs_create_file(kp->name, 0600, dir, kp,
+					    &tap_param_file_ops);
+	}
+	debugfs_create_file("reset", 0200, dir, tool, &tap_reset_ops);
+	if (!tap_is_stream(tool))
+		debugfs_create_file("flip", 0200, dir, tool, &tap_flip_ops);
+	debugfs_create_file("stats", 0400, dir, tool, &tap_stats_ops);
+	debugfs_create_file("json", 0400, dir, tool,
+			    &tap_debugfs_json_ops[tap_is_stream(tool)]);
+}
+
+int tap_surface_create(struct tap_tool *tool)
+{
+	bool stream = tap_is_stream(tool);
+	char name[MODULE_NAME_LEN + 8];
+
+	tap_surface_create_debugfs(tool);
+	scnprintf(name, sizeof(name), "%s.json", tool->name);
+	tool->proc_json = proc_create_data(name, 0400, tool->root->proc,
+					   &tap_proc_json_ops[stream], tool);
+	if (!tool->proc_json)
+		goto err_remove_debugfs;
+	tool->proc = proc_create_data(tool->name, 0400, tool->root->proc,
+				      &tap_proc_ops[stream], tool);
+	if (!tool->proc)
+		goto err_remove_json;
+	return 0;
+
+err_remove_json:
+	proc_remove(tool->proc_json);
+err_remove_debugfs:
+	debugfs_remove(tool->debugfs);
+	return -ENOMEM;
+}
+
+void tap_surface_remove(struct tap_tool *tool)
+{
+	proc_remove(tool->proc);
+	proc_remove(tool->proc_json);
+	debugfs_remove(tool->debugfs);
+}

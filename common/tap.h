@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * tap - what a tool is made of
+ *
+ * A tool is one struct tap_tool and its handlers. A table tool counts: a
+ * handler finds the row of a key and adds to its sums. A stream tool tells: a
+ * handler writes an event. Everything else is in common/ and driven by the
+ * descriptor: attaching the hooks, windows, files, controls, JSON, filters.
+ */
+#ifndef TAP_H
+#define TAP_H
+
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/types.h>
+
+#include "column.h"
+#include "compat.h"
+#include "filter.h"
+#include "fmt.h"
+#include "gate.h"
+#include "param.h"
+#include "probe.h"
+#include "stream.h"
+#include "table.h"
+#include "who.h"
+#include "window.h"
+
+struct dentry;
+struct proc_dir_entry;
+struct tap_root;
+
+/**
+ * struct tap_tool - a tool: what it hooks, what it counts or tells, how it
+ * looks
+ * @name: the module's and the file's name
+ * @owner: THIS_MODULE
+ * @probes: what is hooked
+ * @nr_probes: how many
+ * @columns: what a line shows
+ * @nr_columns: how many
+ * @layout: table tools: what a row holds. @layout.max_rows is the parameter
+ *          max_rows; 0 takes what fits the memory a tool may hold
+ * @who: where the key has its struct tap_who, bytes; negative if it has none
+ * @sort: as in struct tap_view
+ * @events: as in struct tap_view
+ * @fold: as in struct tap_view
+ * @event_size: stream tools: bytes of an event; 0 makes it a table tool
+ * @header: writes the first line or lines; NULL: the columns' headings, if
+ *          they have any. @snapshot is NULL in a stream tool
+ * @show: writes a row's or an event's line; NULL: the columns
+ * @keep_readers: the tool counts what its readers do like everything else: it
+ *                is about neither files nor system calls nor sockets
+ * @enabled: parameter: the probes are attached
+ * @interval_ms: parameter: length of a window, 0: none
+ * @refresh_ms: parameter: how often poll() reports data without windows
+ * @limit: parameter: rows shown, 0: all
+ * @buffer_kb: parameter: history of a stream
+ * @escape: parameter: names are escaped
+ * @verbose: parameter: text has the verbose columns too
+ * @by_thread: parameter names: 0 process, 1 thread
+ * @filter: parameter: the text of the filter
+ *
+ * @header and @show are called in process context and may sleep.
+ */
+struct tap_tool {
+	const char *name;
+	struct module *owner;
+	struct tap_probe *probes;
+	unsigned int nr_probes;
+	const struct tap_column *columns;
+	unsigned int nr_columns;
+
+	struct tap_table_layout layout;
+	int who;
+	u32 sort;
+	u32 events;
+	void (*fold)(struct tap_row *row);
+
+	size_t event_size;
+
+	void (*header)(struct tap_text *text, const struct tap_snapshot *snapshot);
+	void (*show)(struct tap_text *text, const struct tap_row *row,
+		     const struct tap_snapshot *snapshot);
+	bool keep_readers;
+
+	bool enabled;
+	unsigned int interval_ms;
+	unsigned int refresh_ms;
+	unsigned int limit;
+	unsigned int buffer_kb;
+	bool escape;
+	bool verbose;
+	unsigned int by_thread;
+	char *filter;
+
+	/* private: */
+	struct tap_gate gate;
+	struct tap_window window;
+	struct tap_stream stream;
+	struct mutex lock;		/* settings, gate, attach and detach */
+	bool attached;			/* under lock */
+	bool following;			/* under lock: the filter's tree is fed */
+	struct tap_text refused;	/* under lock: last refused write and why */
+	struct tap_names changed_by;	/* under lock: who changed a setting last */
+	struct tap_root *root;
+	struct proc_dir_entry *proc;
+	struct proc_dir_entry *proc_json;
+	struct dentry *debugfs;
+};
+
+/**
+ * tap_is_stream() - is it a stream tool?
+ * @tool: the tool
+ *
+ * Return: true for a stream tool, false for a table tool.
+ */
+static inline bool tap_is_stream(const struct tap_tool *tool)
+{
+	return tool->event_size;
+}
+
+/**
+ * tap_gate_slow() - tap_begin() when there is a filter or a reader
+ * @tool: the tool
+ * @task: whose event it is
+ *
+ * Context: any, CPU pinned.
+ * Return: true if the event is counted.
+ */
+bool tap_gate_slow(struct tap_tool *tool, struct task_struct *task);
+
+/**
+ * tap_begin() - an event has happened: is it wanted?
+ * @tool: the tool
+ * @task: whose event it is: current, or tap_current() where the hook may run in
+ *        an interrupt on another task's back
+ *
+ * Pins the CPU, which is what tables, streams and filters live by.
+ *
+ * Context: any.
+ * Return: true: count it and call tap_end(). False: do neither.
+ */
+static __always_inline bool tap_begin(struct tap_tool *tool,
+				      struct task_struct *task)
+{
+	preempt_disable_notrace();
+	if (tap_gate_is_open(&tool->gate) || tap_gate_slow(tool, task))
+		return true;
+	preempt_enable_notrace();
+	return false;
+}
+
+/**
+ * tap_end() - the event is counted
+ *
+ * Context: after tap_begin() returned true.
+ */
+static __always_inline void tap_end(void)
+{
+	preempt_enable_notrace();
+}
+
+/**
+ * struct tap_sums - this CPU's sums of a row, and what stands beside its key
+ * @sums: the sums
+ * @attr: the attributes
+ */
+struct tap_sums {
+	local64_t *sums;
+	void *attr;
+};
+
+/**
+ * tap_row() - the row of a key, to be counted in
+ * @tool: a table tool
+ * @key: the key; its type is the table's key, all its bytes are set
+ *
+ * Context: between tap_begin() and tap_end().
+ * Return: the row; that of (other) when the table is full.
+ */
+#define tap_row(tool, key)						\
+({									\
+	BUILD_BUG_ON(sizeof(*(key)) % sizeof(u64));			\
+	__tap_row(tool, (const u64 *)(key), sizeof(*(key)) / sizeof(u64));	\
+})
+
+static __always_inline struct tap_sums __tap_row(struct tap_tool *tool,
+						 const u64 *key,
+						 unsigned int words)
+{
+	/* pairs with smp_store_release() in tap_window_exchange() */
+	struct tap_table *table = READ_ONCE(tool->window.active);
+	u32 id = tap_table_find(table, key, words);
+
+	return (struct tap_sums){
+		.sums = tap_table_sums(table, id),
+		.attr = tap_table_attr(table, id),
+	};
+}
+
+/**
+ * tap_add() - add to one sum of a row
+ * @row: what tap_row() returned
+ * @sum: which sum
+ * @n: how much
+ *
+ * Context: between tap_begin() and tap_end().
+ */
+static __always_inline void tap_add(struct tap_sums row, u32 sum, u64 n)
+{
+	local64_add(n, row.sums + sum);
+}
+
+/**
+ * tap_event() - write an event
+ * @tool: a stream tool
+ * @event: the event, @event_size bytes, no byte of it uninitialised
+ *
+ * Context: between tap_begin() and tap_end().
+ */
+static __always_inline void tap_event(struct tap_tool *tool, const void *event)
+{
+	tap_stream_write(&tool->stream, event, tool->event_size);
+}
+
+/**
+ * tap_tool_start() - bring a tool to life: init of its module
+ * @tool: the tool
+ *
+ * Context: process context, may sleep.
+ * Return: 0, or an error after which nothing is held; the log says why.
+ */
+int tap_tool_start(struct tap_tool *tool);
+
+/**
+ * tap_tool_stop() - exit of its module
+ * @tool: the tool
+ *
+ * Context: process context, may sleep.
+ */
+void tap_tool_stop(struct tap_tool *tool);
+
+/* What parameters do when they are changed at run time; see struct tap_param. */
+int tap_tool_apply_enabled(struct tap_tool *tool, struct tap_text *why);
+int tap_tool_apply_window(struct tap_tool *tool, struct tap_text *why);
+int tap_tool_apply_filter(struct tap_tool *tool, struct tap_text *why);
+int tap_tool_apply_probes(struct tap_tool *tool, struct tap_text *why);
+
+extern const char *const tap_name_choices[];
+
+#define TAP_MODULE(tool)						\
+	TAP_PARAM(enabled, "the probes are attached: 0 or 1",			\
+		  .type = TAP_PARAM_BOOL, .value = &(tool).enabled,		\
+		  .apply = tap_tool_apply_enabled);				\
+	TAP_PARAM(filter, "whose events: pid=, tid=, uid=, comm=, cgroup=, tree=, joined with commas", \
+		  .type = TAP_PARAM_TEXT, .value = &(tool).filter,		\
+		  .check = tap_filter_check, .apply = tap_tool_apply_filter);	\
+	TAP_PARAM(escape, "names show blanks and unprintable bytes as octal escapes: 0 or 1", \
+		  .type = TAP_PARAM_BOOL, .value = &(tool).escape);		\
+	static int __init tool##_init(void)					\
+	{									\
+		return tap_tool_start(&(tool));					\
+	}									\
+	module_init(tool##_init);						\
+	static void __exit tool##_exit(void)					\
+	{									\
+		tap_tool_stop(&(tool));						\
+	}									\
+	module_exit(tool##_exit);						\
+	MODULE_VERSION(TAP_VERSION);						\
+	MODULE_LICENSE("GPL")
+
+/* The module of a table tool: its parameters, init and exit. */
+#define module_tap_table(tool)						\
+	TAP_PARAM(interval_ms, "length of a window, 100 to 3600000; 0: since load or reset", \
+		  .type = TAP_PARAM_UINT, .value = &(tool).interval_ms,		\
+		  .zero = true, .min = 100, .max = 3600000,			\
+		  .apply = tap_tool_apply_window);				\
+	TAP_PARAM(refresh_ms, "how often poll() reports data with interval_ms=0", \
+		  .type = TAP_PARAM_UINT, .value = &(tool).refresh_ms,		\
+		  .min = 100, .max = 3600000, .apply = tap_tool_apply_window);	\
+	TAP_PARAM(limit, "rows shown; 0: all",					\
+		  .type = TAP_PARAM_UINT, .value = &(tool).limit,		\
+		  .max = 1000000);						\
+	TAP_PARAM(max_rows, "rows the table has; 0: what fits 8 MiB and 128 KiB per CPU", \
+		  .type = TAP_PARAM_UINT, .value = &(tool).layout.max_rows,	\
+		  .zero = true, .min = 16, .max = 1 << 20, .load_only = true);	\
+	TAP_MODULE(tool)
+
+/* The module of a stream tool. */
+#define module_tap_stream(tool)						\
+	TAP_PARAM(buffer_kb, "history of events, KiB",				\
+		  .type = TAP_PARAM_UINT, .value = &(tool).buffer_kb,		\
+		  .min = 16, .max = 1 << 20, .load_only = true);		\
+	TAP_MODULE(tool)
+
+/* For tools whose rows are processes: `names`. */
+#define TAP_PARAM_NAMES(tool)						\
+	TAP_PARAM(names, "process: a row for each process; thread: for each name of a thread", \
+		  .type = TAP_PARAM_CHOICE, .value = &(tool).by_thread,		\
+		  .choices = tap_name_choices)
+
+/* For tools that leave out what their readers do: `self`. */
+#define TAP_PARAM_SELF(tool)						\
+	TAP_PARAM(self, "count what a reader of this tool does like everything else: 0 or 1", \
+		  .type = TAP_PARAM_BOOL, .value = &(tool).gate.count_readers)
+
+/* What all tools have in common. */
+#define TAP_DEFAULTS(tool_name)						\
+	.name = (tool_name),							\
+	.owner = THIS_MODULE,							\
+	.enabled = true,							\
+	.escape = true,								\
+	.refresh_ms = 1000,							\
+	.buffer_kb = 4096
+
+#define TAP_PROBES(array)						\
+	.probes = (array), .nr_probes = ARRAY_SIZE(array)
+
+#define TAP_COLUMNS(array)						\
+	.columns = (array), .nr_columns = ARRAY_SIZE(array)
+
+/* The layout of a table whose key and attributes are structures. */
+#define TAP_LAYOUT(key_type, attr_type, sums)				\
+{									\
+	.key_size = sizeof(key_type),						\
+	.attr_size = sizeof(attr_type),						\
+	.nr_sums = (sums),							\
+}
+
+/* The layout of a table without attributes. */
+#define TAP_LAYOUT_KEY(key_type, sums)					\
+{									\
+	.key_size = sizeof(key_type),						\
+	.nr_sums = (sums),							\
+}
+
+/* JSON columns for a struct tap_names, in the attributes or in an event. */
+#define TAP_JSON_NAMES(structure, member, is_attr)			\
+	{ .json = "comm", .attr = (is_attr), .name = 1,				\
+	  TAP_AT(TAP_STR, structure, member.comm) },				\
+	{ .json = "thread", .attr = (is_attr),					\
+	  TAP_AT(TAP_STR, structure, member.thread) },				\
+	{ .json = "tid", .attr = (is_attr),					\
+	  TAP_AT(TAP_INT, structure, member.tid) },				\
+	{ .json = "ns_pid", .attr = (is_attr),					\
+	  TAP_AT(TAP_INT, structure, member.ns_pid) }
+
+#endif /* TAP_H */

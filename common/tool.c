@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/**
+ * DOC: tool - the life of a tool
+ *
+ * Up: tables or stream, windows, filter, probes, then the files, /proc last:
+ * who can see a tool can use it. Down: the same in reverse, so that nobody can
+ * open a file of a tool that is going, and every handler has returned before
+ * what it uses is freed.
+ */
+#include <linux/err.h>
+#include <linux/kernel.h>
+#include <trace/events/sched.h>
+
+#include "root.h"
+#include "surface.h"
+#include "tap.h"
+
+const char *const tap_name_choices[] = { "process", "thread", NULL };
+
+bool tap_gate_slow(struct tap_tool *tool, struct task_struct *task)
+{
+	switch (tap_gate_test(&tool->gate, task)) {
+	case TAP_COUNT:
+		return true;
+	case TAP_SELF:
+		if (tap_is_stream(tool))
+			tap_stream_self(&tool->stream);
+		else
+			local64_inc(tap_table_sums(READ_ONCE(tool->window.active),
+						   TAP_ROW_SELF));
+		return false;
+	default:
+		return false;
+	}
+}
+
+/* --- the filter's tree ------------------------------------------------- */
+
+static void tap_tree_fork(void *data, struct task_struct *parent,
+			  struct task_struct *child)
+{
+	struct tap_tool *tool = data;
+	struct tap_filter *filter;
+
+	preempt_disable_notrace();
+	filter = tap_gate_filter(&tool->gate);
+	if (filter && tap_filter_tree(filter))
+		tap_filter_fork(filter, parent, child);
+	preempt_enable_notrace();
+}
+TAP_CHECK_TRACEPOINT(sched_process_fork, tap_tree_fork);
+
+static void tap_tree_free(void *data, struct task_struct *task)
+{
+	struct tap_tool *tool = data;
+	struct tap_filter *filter;
+
+	preempt_disable_notrace();
+	filter = tap_gate_filter(&tool->gate);
+	if (filter && tap_filter_tree(filter))
+		tap_filter_exit(filter, task);
+	preempt_enable_notrace();
+}
+TAP_CHECK_TRACEPOINT(sched_process_free, tap_tree_free);
+
+static struct tap_probe tap_tree_probes[] = {
+	{
+		.type = TAP_TRACEPOINT,
+		.name = { "sched_process_fork" },
+		.needs = "CONFIG_TRACEPOINTS",
+		.tracepoint = tap_tree_fork,
+	}, {
+		.type = TAP_TRACEPOINT,
+		.name = { "sched_process_free" },
+		.needs = "CONFIG_TRACEPOINTS",
+		.tracepoint = tap_tree_free,
+	},
+};
+
+static int tap_tool_set_filter(struct tap_tool *tool, struct tap_text *why)
+{
+	struct tap_filter *filter = NULL;
+	int err = 0;
+
+	if (tool->filter) {
+		filter = tap_filter_parse(tool->filter, why);
+		if (IS_ERR(filter))
+			return PTR_ERR(filter);
+	}
+	if (filter && tap_filter_tree(filter) && !tool->following) {
+		err = tap_probes_attach(tap_tree_probes,
+					ARRAY_SIZE(tap_tree_probes), tool,
+					tool->name, why);
+		if (err) {
+			tap_filter_free(filter);
+			return err;
+		}
+		tool->following = true;
+	}
+	tap_gate_set_filter(&tool->gate, filter);
+	if (filter && tap_filter_tree(filter)) {
+		err = tap_filter_start_tree(filter);
+		if (err)
+			tap_printf(why, "there is no process %d",
+				   tap_filter_tree(filter));
+	} else if (tool->following) {
+		tap_probes_detach(tap_tree_probes, ARRAY_SIZE(tap_tree_probes));
+		tool->following = false;
+	}
+	return err;
+}
+
+static void tap_tool_clear_filter(struct tap_tool *tool)
+{
+	tap_gate_set_filter(&tool->gate, NULL);
+	if (tool->following)
+		tap_probes_detach(tap_tree_probes, ARRAY_SIZE(tap_tree_probes));
+	tool->following = false;
+}
+
+/* --- probes ------------------------------------------------------------ */
+
+static int tap_tool_attach(struct tap_tool *tool, struct tap_text *why)
+{
+	int err;
+
+	if (tool->attached)
+		return 0;
+	err = tap_probes_attach(tool->probes, tool->nr_probes, tool, tool->name,
+				why);
+	tool->attached = !err;
+	return err;
+}
+
+static void tap_tool_detach(struct tap_tool *tool)
+{
+	if (!tool->attached)
+		return;
+	tap_probes_detach(tool->probes, tool->nr_probes);
+	tool->attached = false;
+}
+
+/*
+ * Called by windows and streams under their own mutexes, while the tool's lock
+ * may be held by who attaches; the counters it reads are words.
+ */
+static u64 tap_tool_missed(void *data)
+{
+	struct tap_tool *tool = data;
+
+	return tap_probes_missed(tool->probes, tool->nr_probes);
+}
+
+/* --- settings ---------------------------------------------------------- */
+
+int tap_tool_apply_enabled(struct tap_tool *tool, struct tap_text *why)
+{
+	if (tool->enabled)
+		return tap_tool_attach(tool, why);
+	tap_tool_detach(tool);
+	return 0;
+}
+
+int tap_tool_apply_window(struct tap_tool *tool, struct tap_text *why)
+{
+	tap_window_set(&tool->window, tool->interval_ms, tool->refresh_ms);
+	return 0;
+}
+
+int tap_tool_apply_filter(struct tap_tool *tool, struct tap_text *why)
+{
+	int err = tap_tool_set_filter(tool, why);
+
+	return err == -ESRCH ? -EINVAL : err;
+}
+
+int tap_tool_apply_probes(struct tap_tool *tool, struct tap_text *why)
+{
+	tap_tool_detach(tool);
+	return tap_tool_apply_enabled(tool, why);
+}
+
+/* --- life -------------------------------------------------------------- */
+
+static int tap_tool_init_data(struct tap_tool *tool)
+{
+	if (tap_is_stream(tool)) {
+		tool->stream.missed = tap_tool_missed;
+		tool->stream.data = tool;
+		return tap_stream_init(&tool->stream, tool->buffer_kb, tool->name);
+	}
+	if (!tool->layout.max_rows)
+		tool->layout.max_rows = tap_table_rows(&tool->layout);
+	tool->window.view = (struct tap_view){
+		.columns = {
+			.column = tool->columns,
+			.nr = tool->nr_columns,
+		},
+		.sort = tool->sort,
+		.events = tool->events,
+		.fold = tool->fold,
+	};
+	tool->window.who = tool->who;
+	tool->window.lost = tap_tool_missed;
+	tool->window.data = tool;
+	return tap_window_init(&tool->window, &tool->layout, tool->name);
+}
+
+static void tap_tool_fini_data(struct tap_tool *tool)
+{
+	if (tap_is_stream(tool))
+		tap_stream_fini(&tool->stream);
+	else
+		tap_window_fini(&tool->window);
+}
+
+int tap_tool_start(struct tap_tool *tool)
+{
+	struct tap_text why = {};
+	int err;
+
+	mutex_init(&tool->lock);
+	tool->root = tap_root_get();
+	if (IS_ERR(tool->root)) {
+		err = PTR_ERR(tool->root);
+		tap_printf(&why, "no directory /proc/tap (error %d)", err);
+		goto err_say;
+	}
+	err = tap_tool_init_data(tool);
+	if (err)
+		goto err_put_root;
+	if (!tap_is_stream(tool))
+		tap_tool_apply_window(tool, &why);
+	err = tap_tool_apply_filter(tool, &why);
+	if (err)
+		goto err_clear_filter;
+	err = tap_tool_apply_enabled(tool, &why);
+	if (err)
+		goto err_clear_filter;
+	err = tap_surface_create(tool);
+	if (err)
+		goto err_detach;
+	tap_text_free(&why);
+	return 0;
+
+err_detach:
+	tap_tool_detach(tool);
+err_clear_filter:
+	tap_tool_clear_filter(tool);
+	tap_tool_fini_data(tool);
+err_put_root:
+	tap_root_put(tool->root);
+err_say:
+	if (why.len)
+		pr_err("%s: %.*s\n", tool->name, (int)why.len, why.buf);
+	else
+		pr_err("%s: cannot start: error %d\n", tool->name, err);
+	tap_text_free(&why);
+	return err;
+}
+
+void tap_tool_stop(struct tap_tool *tool)
+{
+	tap_surface_remove(tool);
+	tap_tool_detach(tool);
+	tap_tool_clear_filter(tool);
+	tap_tool_fini_data(tool);
+	tap_root_put(tool->root);
+	tap_text_free(&tool->refused);
+}
