@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The modules build without any warning at W=1, and sparse has none either.
+# The modules build without any warning at W=1, and sparse has none either. Two
+# kernels do not get in each other's way.
 . "$(dirname "$0")/lib.sh"
-need_packages sparse
+need_packages kmod sparse
 
 # A folder of its own: these objects are made with other flags.
 folder=build/static
@@ -30,11 +31,28 @@ build() # kernel step make-arguments...
 	return "$status"
 }
 
+built() # release
+{
+	local tool
+
+	while read -r tool; do
+		modinfo -F vermagic "$folder/$1/$tool.ko" | grep "^$1 " || return 1
+	done <TOOLS
+}
+
 for kernel in 6.1 7.3; do
 	tests/vm/kernel $kernel >/dev/null
 	check "$kernel: W=1" build $kernel CC W=1
 	# C=2, as a kernel that does not know this sparse lets itself be told. The
 	# word that this sparse does not know means the same but for qualifiers.
 	check "$kernel: C=2" build $kernel CHECK KBUILD_CHECKSRC=2 CF=-D__typeof_unqual__=__typeof__
+done
+
+rm -rf "${folder:?}"/*
+tests/vm/build 6.1 -s modules "BUILD=$folder" >&2 &
+tests/vm/build 7.3 -s modules "BUILD=$folder" >&2 || true
+wait $! || true
+for kernel in 6.1 7.3; do
+	check "$kernel: built at the same time as another" built "$(tests/vm/kernel $kernel)"
 done
 plan
