@@ -11,6 +11,7 @@
 #include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/proc_fs.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -260,13 +261,12 @@ static void tap_stats_stream(struct tap_tool *tool, struct tap_text *text)
 		   stats.bytes);
 }
 
-static ssize_t tap_stats_read(struct file *file, char __user *buf, size_t count,
-			      loff_t *pos)
+static int tap_stats_show(struct seq_file *m, void *v)
 {
-	struct tap_tool *tool = file->private_data;
+	struct tap_tool *tool = m->private;
 	char comm[TAP_ESCAPED(TASK_COMM_LEN)];
 	struct tap_text text = {};
-	ssize_t ret;
+	int err;
 
 	if (tap_is_stream(tool))
 		tap_stats_stream(tool, &text);
@@ -285,17 +285,25 @@ static ssize_t tap_stats_read(struct file *file, char __user *buf, size_t count,
 		tap_printf(&text, "refused: %.*s\n", (int)tool->refused.len,
 			   tool->refused.buf);
 	mutex_unlock(&tool->lock);
-	ret = text.failed ? -ENOMEM :
-	      simple_read_from_buffer(buf, count, pos, text.buf, text.len);
+	seq_write(m, text.buf, text.len);
+	err = text.failed ? -ENOMEM : 0;
 	tap_text_free(&text);
-	return ret;
+	return err;
+}
+
+static int tap_stats_open(struct inode *inode, struct file *file)
+{
+	int err = tap_reader_may_open();
+
+	return err ?: single_open(file, tap_stats_show, inode->i_private);
 }
 
 static const struct file_operations tap_stats_ops = {
 	.owner = THIS_MODULE,
-	.open = tap_control_open,
-	.read = tap_stats_read,
-	.llseek = default_llseek,
+	.open = tap_stats_open,
+	.release = single_release,
+	.read = seq_read,
+	.llseek = seq_lseek,
 };
 
 /* --- all of them ------------------------------------------------------- */

@@ -9,6 +9,7 @@
  */
 #include <linux/err.h>
 #include <linux/kernel.h>
+#include <linux/mm_types.h>	/* trace/events/sched.h needs struct folio (7.x) */
 #include <trace/events/sched.h>
 
 #include "root.h"
