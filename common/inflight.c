@@ -45,13 +45,10 @@ static struct tap_inflight_entry *tap_inflight_at(struct tap_inflight *inflight,
 	return (void *)(inflight->entries + (size_t)i * inflight->entry_size);
 }
 
-static bool tap_inflight_lock(raw_spinlock_t *lock)
-{
-	if (unlikely(in_nmi()))
-		return raw_spin_trylock(lock);
-	raw_spin_lock(lock);
-	return true;
-}
+/* A macro, so that sparse can follow whether the lock is held. */
+#define tap_inflight_lock(lock)						\
+	(likely(!in_nmi()) ? ({ raw_spin_lock(lock); true; }) :		\
+			     raw_spin_trylock(lock))
 
 static bool tap_inflight_pop(struct tap_inflight *inflight,
 			     struct tap_inflight_free *free, u32 *i)
@@ -130,38 +127,43 @@ static u32 *tap_inflight_link(struct tap_inflight *inflight,
 	return link;
 }
 
+/* Under the bucket's lock. Returns true if entry @i is in use now. */
+static bool tap_inflight_store(struct tap_inflight *inflight,
+			       struct tap_inflight_bucket *bucket, u64 key,
+			       const void *data, u32 i)
+{
+	u32 *link = tap_inflight_link(inflight, bucket, key);
+	bool new = *link == TAP_INFLIGHT_NONE;
+	struct tap_inflight_entry *entry;
+
+	entry = tap_inflight_at(inflight, new ? i : *link);
+	memcpy(entry->data, data, inflight->data_size);
+	if (new) {
+		entry->key = key;
+		entry->next = TAP_INFLIGHT_NONE;
+		WRITE_ONCE(*link, i);
+	}
+	return new;
+}
+
 bool tap_inflight_put(struct tap_inflight *inflight, u64 key, const void *data)
 {
 	struct tap_inflight_bucket *bucket = tap_inflight_bucket(inflight, key);
-	struct tap_inflight_entry *entry;
 	unsigned long flags;
+	bool used = false;
 	bool done = false;
-	bool spare;
-	u32 *link;
 	u32 i;
 
 	local_irq_save(flags);
-	if (!tap_inflight_get(inflight, &i))
-		goto out;
-	spare = true;
-	if (tap_inflight_lock(&bucket->lock)) {
-		link = tap_inflight_link(inflight, bucket, key);
-		if (*link == TAP_INFLIGHT_NONE) {
-			entry = tap_inflight_at(inflight, i);
-			entry->key = key;
-			entry->next = TAP_INFLIGHT_NONE;
-			*link = i;
-			spare = false;
-		} else {
-			entry = tap_inflight_at(inflight, *link);
+	if (tap_inflight_get(inflight, &i)) {
+		if (tap_inflight_lock(&bucket->lock)) {
+			used = tap_inflight_store(inflight, bucket, key, data, i);
+			raw_spin_unlock(&bucket->lock);
+			done = true;
 		}
-		memcpy(entry->data, data, inflight->data_size);
-		raw_spin_unlock(&bucket->lock);
-		done = true;
+		if (!used && !tap_inflight_release(inflight, i))
+			done = false;
 	}
-	if (spare && !tap_inflight_release(inflight, i))
-		done = false;
-out:
 	local_irq_restore(flags);
 	if (unlikely(!done))
 		atomic64_inc(&inflight->lost);
