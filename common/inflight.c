@@ -127,41 +127,44 @@ static u32 *tap_inflight_link(struct tap_inflight *inflight,
 	return link;
 }
 
-/* Under the bucket's lock. Returns true if entry @i is in use now. */
-static bool tap_inflight_store(struct tap_inflight *inflight,
-			       struct tap_inflight_bucket *bucket, u64 key,
-			       const void *data, u32 i)
+/*
+ * Put the data into the bucket, with the free entry *@i if the key is new; then
+ * *@i is TAP_INFLIGHT_NONE. False: an NMI found the bucket locked.
+ */
+static bool tap_inflight_store(struct tap_inflight *inflight, u64 key,
+			       const void *data, u32 *i)
 {
-	u32 *link = tap_inflight_link(inflight, bucket, key);
-	bool new = *link == TAP_INFLIGHT_NONE;
+	struct tap_inflight_bucket *bucket = tap_inflight_bucket(inflight, key);
 	struct tap_inflight_entry *entry;
+	u32 *link;
 
-	entry = tap_inflight_at(inflight, new ? i : *link);
-	memcpy(entry->data, data, inflight->data_size);
-	if (new) {
+	if (!tap_inflight_lock(&bucket->lock))
+		return false;
+	link = tap_inflight_link(inflight, bucket, key);
+	if (*link == TAP_INFLIGHT_NONE) {
+		entry = tap_inflight_at(inflight, *i);
 		entry->key = key;
 		entry->next = TAP_INFLIGHT_NONE;
-		WRITE_ONCE(*link, i);
+		WRITE_ONCE(*link, *i);
+		*i = TAP_INFLIGHT_NONE;
+	} else {
+		entry = tap_inflight_at(inflight, *link);
 	}
-	return new;
+	memcpy(entry->data, data, inflight->data_size);
+	raw_spin_unlock(&bucket->lock);
+	return true;
 }
 
 bool tap_inflight_put(struct tap_inflight *inflight, u64 key, const void *data)
 {
-	struct tap_inflight_bucket *bucket = tap_inflight_bucket(inflight, key);
 	unsigned long flags;
-	bool used = false;
 	bool done = false;
 	u32 i;
 
 	local_irq_save(flags);
 	if (tap_inflight_get(inflight, &i)) {
-		if (tap_inflight_lock(&bucket->lock)) {
-			used = tap_inflight_store(inflight, bucket, key, data, i);
-			raw_spin_unlock(&bucket->lock);
-			done = true;
-		}
-		if (!used && !tap_inflight_release(inflight, i))
+		done = tap_inflight_store(inflight, key, data, &i);
+		if (i != TAP_INFLIGHT_NONE && !tap_inflight_release(inflight, i))
 			done = false;
 	}
 	local_irq_restore(flags);
