@@ -50,7 +50,7 @@ fresh()
 lock()
 {
 	exec {lock_fd}>"$TAP_CACHE/$1.lock"
-	flock "$lock_fd"
+	flock -n "$lock_fd" || { say "waiting for another one at $1"; flock "$lock_fd"; }
 }
 
 # Where the source of Debian 12's kernel is once debug or kcsan was built.
