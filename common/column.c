@@ -81,11 +81,14 @@ static void tap_column_string(const struct tap_column *column,
 		return;
 	}
 	memset(cell, 0, TAP_CELL);
-	if (column->type == TAP_FN)
+	if (column->type == TAP_FN) {
 		column->fn(row, cell, TAP_CELL);
-	else
-		memcpy(cell, tap_column_at(column, row),
-		       min_t(size_t, column->size, TAP_CELL));
+	} else {
+		const char *at = tap_column_at(column, row);
+
+		/* old kernels leave bytes of an older name after the end */
+		memcpy(cell, at, strnlen(at, min_t(size_t, column->size, TAP_CELL)));
+	}
 }
 
 static bool tap_column_shown(const struct tap_columns *columns,

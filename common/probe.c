@@ -352,8 +352,10 @@ int tap_probes_attach(struct tap_probe *probes, unsigned int nr,
 		if (!err)
 			continue;
 		if (probe->without && err != -ENOMEM) {
-			pr_warn("%s: %s cannot be probed on this kernel (error %d): %s\n",
-				name, probe->name[0], err, probe->without);
+			if (*probe->without)
+				pr_warn("%s: %s cannot be probed on this kernel (error %d): %s\n",
+					name, probe->name[0], err,
+					probe->without);
 			continue;
 		}
 		tap_printf(why, "%s cannot be probed on this kernel (error %d), needs %s",
@@ -407,7 +409,7 @@ void tap_probes_show(const struct tap_probe *probes, unsigned int nr,
 			tap_printf(text, "hook %s: %s\n", probe->bound,
 				   probe->type == TAP_FUNCTION && probe->by_kprobe ?
 				   "kprobe" : types[probe->type]);
-		else
+		else if (!probe->without || *probe->without)
 			tap_printf(text, "hook %s: none\n", probe->name[0]);
 	}
 }

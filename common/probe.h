@@ -63,7 +63,8 @@ enum tap_probe_type {
  * @type: what is hooked
  * @name: its names on the kernels that tap knows, the first that there is
  * @needs: the kernel option without which there is none
- * @without: NULL if the tool is no use without it, else what is then missing
+ * @without: NULL if the tool is no use without it, else what is then missing;
+ *           empty if it is only on kernels that need it
  * @tracepoint: TAP_TRACEPOINT: gets the tool and the tracepoint's arguments;
  *              checked by TAP_CHECK_TRACEPOINT()
  * @function: TAP_FUNCTION: called at entry
@@ -118,6 +119,11 @@ struct tap_probe {
 		};
 	};
 };
+
+/* A hook on a tracepoint; see struct tap_probe for the last two. */
+#define TAP_PROBE(event, handler, option, otherwise)			\
+	{ .type = TAP_TRACEPOINT, .name = { event }, .tracepoint = (handler),	\
+	  .needs = (option), .without = (otherwise) }
 
 /*
  * Let the compiler compare a handler with the tracepoint's prototype. The

@@ -211,8 +211,7 @@ u32 tap_table_insert(struct tap_table *table, const u64 *key, u32 slot)
 }
 
 void tap_table_merge(struct tap_table *to, struct tap_table *from,
-		     bool (*gone)(const void *key, const void *data),
-		     const void *data)
+		     bool (*gone)(const void *key))
 {
 	const struct tap_table_layout *l = &from->layout;
 	u32 ids = tap_table_used(from) + TAP_ROW_FIRST;
@@ -226,7 +225,7 @@ void tap_table_merge(struct tap_table *to, struct tap_table *from,
 		if (!any)
 			continue;
 		row = id;
-		if (id >= TAP_ROW_FIRST && gone && gone(tap_table_key(from, id), data))
+		if (id >= TAP_ROW_FIRST && gone && gone(tap_table_key(from, id)))
 			row = TAP_ROW_EXITED;
 
 		preempt_disable_notrace();

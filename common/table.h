@@ -175,15 +175,13 @@ u64 tap_table_total(const struct tap_table *table, u32 id, u32 sum);
  * @to: the table that grows; its writers may be at work
  * @from: the table that is added, without writers
  * @gone: true for a key that is added to TAP_ROW_EXITED instead; NULL: none
- * @data: for @gone
  *
  * What finds no room in @to is added to its TAP_ROW_OTHER, so no total changes.
  *
  * Context: process context, may sleep.
  */
 void tap_table_merge(struct tap_table *to, struct tap_table *from,
-		     bool (*gone)(const void *key, const void *data),
-		     const void *data);
+		     bool (*gone)(const void *key));
 
 /**
  * tap_table_insert() - find the row of a key, or give it one

@@ -41,9 +41,10 @@ struct tap_root;
  * @nr_columns: how many
  * @layout: table tools: what a row holds. @layout.max_rows is the parameter
  *          max_rows; 0 takes what fits the memory a tool may hold
- * @who: where the key has its struct tap_who, bytes; negative if it has none
+ * @by_process: the key begins with a struct tap_who and the attributes with a
+ *              struct tap_names; see tap_row_who()
  * @sort: as in struct tap_view
- * @events: as in struct tap_view
+ * @events: as in struct tap_view; 0: those of @sort
  * @fold: as in struct tap_view
  * @event_size: stream tools: bytes of an event; 0 makes it a table tool
  * @header: writes the first line or lines; NULL: the columns' headings, if
@@ -72,7 +73,7 @@ struct tap_tool {
 	unsigned int nr_columns;
 
 	struct tap_table_layout layout;
-	int who;
+	bool by_process;
 	u32 sort;
 	u32 events;
 	void (*fold)(struct tap_row *row);
@@ -200,6 +201,35 @@ static __always_inline struct tap_sums __tap_row(struct tap_tool *tool,
 }
 
 /**
+ * tap_row_who() - the row of a process and whatever else is in the key
+ * @tool: a table tool with @by_process
+ * @key: the key, all its bytes are set but those of its struct tap_who, which
+ *       are zero
+ * @task: the process, as for tap_begin()
+ *
+ * Context: between tap_begin() and tap_end().
+ * Return: the row.
+ */
+#define tap_row_who(tool, key, task)					\
+({									\
+	BUILD_BUG_ON(sizeof(*(key)) % sizeof(u64));			\
+	__tap_row_who(tool, (u64 *)(key), sizeof(*(key)) / sizeof(u64), task);	\
+})
+
+static __always_inline struct tap_sums __tap_row_who(struct tap_tool *tool,
+						     u64 *key, unsigned int words,
+						     struct task_struct *task)
+{
+	struct tap_sums row;
+
+	tap_who_set((struct tap_who *)key, task, READ_ONCE(tool->by_thread));
+	row = __tap_row(tool, key, words);
+	if (unlikely(tap_names_stale(row.attr, task)))
+		tap_names_set(row.attr, task);
+	return row;
+}
+
+/**
  * tap_add() - add to one sum of a row
  * @row: what tap_row() returned
  * @sum: which sum
@@ -249,7 +279,17 @@ int tap_tool_apply_probes(struct tap_tool *tool, struct tap_text *why);
 
 extern const char *const tap_name_choices[];
 
-#define TAP_MODULE(tool)						\
+/**
+ * tap_who_name() - the name that text shows of a row of a tool with by_process
+ * @row: the row
+ * @buf: gets the name
+ * @size: bytes at @buf
+ *
+ * The thread's name with names=thread, else the process's.
+ */
+void tap_who_name(const struct tap_row *row, char *buf, size_t size);
+
+#define TAP_MODULE(tool, description)					\
 	TAP_PARAM(enabled, "the probes are attached: 0 or 1",			\
 		  .type = TAP_PARAM_BOOL, .value = &(tool).enabled,		\
 		  .apply = tap_tool_apply_enabled);				\
@@ -268,11 +308,12 @@ extern const char *const tap_name_choices[];
 		tap_tool_stop(&(tool));						\
 	}									\
 	module_exit(tool##_exit);						\
+	MODULE_DESCRIPTION("tap: " description);					\
 	MODULE_VERSION(TAP_VERSION);						\
 	MODULE_LICENSE("GPL")
 
-/* The module of a table tool: its parameters, init and exit. */
-#define module_tap_table(tool)						\
+/* The module of a table tool: its parameters, init, exit and what it is. */
+#define module_tap_table(tool, description)				\
 	TAP_PARAM(interval_ms, "length of a window, 100 to 3600000; 0: since load or reset", \
 		  .type = TAP_PARAM_UINT, .value = &(tool).interval_ms,		\
 		  .zero = true, .min = 100, .max = 3600000,			\
@@ -286,16 +327,16 @@ extern const char *const tap_name_choices[];
 	TAP_PARAM(max_rows, "rows the table has; 0: what fits 8 MiB and 128 KiB per CPU", \
 		  .type = TAP_PARAM_UINT, .value = &(tool).layout.max_rows,	\
 		  .zero = true, .min = 16, .max = 1 << 20, .load_only = true);	\
-	TAP_MODULE(tool)
+	TAP_MODULE(tool, description)
 
 /* The module of a stream tool. */
-#define module_tap_stream(tool)						\
+#define module_tap_stream(tool, description)				\
 	TAP_PARAM(buffer_kb, "history of events, KiB",				\
 		  .type = TAP_PARAM_UINT, .value = &(tool).buffer_kb,		\
 		  .min = 16, .max = 1 << 20, .load_only = true);		\
-	TAP_MODULE(tool)
+	TAP_MODULE(tool, description)
 
-/* For tools whose rows are processes: `names`. */
+/* For tools with by_process: `names`. */
 #define TAP_PARAM_NAMES(tool)						\
 	TAP_PARAM(names, "process: a row for each process; thread: for each name of a thread", \
 		  .type = TAP_PARAM_CHOICE, .value = &(tool).by_thread,		\
@@ -336,15 +377,37 @@ extern const char *const tap_name_choices[];
 	.nr_sums = (sums),							\
 }
 
-/* JSON columns for a struct tap_names, in the attributes or in an event. */
-#define TAP_JSON_NAMES(structure, member, is_attr)			\
+/* Columns of tools with by_process. */
+#define TAP_COLUMN_PID(heading, columns)				\
+	{ .head = (heading), .json = "pid", .width = (columns),			\
+	  TAP_AT(TAP_INT, struct tap_who, pid) }
+#define TAP_COLUMN_UID(heading, columns)				\
+	{ .head = (heading), .json = "uid", .width = (columns),			\
+	  TAP_AT(TAP_UINT, struct tap_who, uid) }
+#define TAP_COLUMN_COMM(heading, columns)				\
+	{ .head = (heading), .width = (columns), .name = 1, .type = TAP_FN,	\
+	  .fn = tap_who_name }
+
+/* A column of sums, in text and JSON, or in one of them. */
+#define TAP_COLUMN_SUM(heading, json_name, columns, mask)		\
+	{ .head = (heading), .json = (json_name), .width = (columns),		\
+	  .type = TAP_SUM, .sums = (mask) }
+#define TAP_COLUMN_KB(heading, columns, mask)				\
+	{ .head = (heading), .width = (columns), .type = TAP_SUM,		\
+	  .sums = (mask), .shift = 10 }
+
+/*
+ * JSON of a struct tap_names that the attributes begin with, or the event if
+ * @is_attr is 0.
+ */
+#define TAP_JSON_NAMES(is_attr)						\
 	{ .json = "comm", .attr = (is_attr), .name = 1,				\
-	  TAP_AT(TAP_STR, structure, member.comm) },				\
-	{ .json = "thread", .attr = (is_attr),					\
-	  TAP_AT(TAP_STR, structure, member.thread) },				\
+	  TAP_AT(TAP_STR, struct tap_names, comm) },				\
+	{ .json = "thread", .attr = (is_attr), .name = 1,			\
+	  TAP_AT(TAP_STR, struct tap_names, thread) },				\
 	{ .json = "tid", .attr = (is_attr),					\
-	  TAP_AT(TAP_INT, structure, member.tid) },				\
+	  TAP_AT(TAP_INT, struct tap_names, tid) },				\
 	{ .json = "ns_pid", .attr = (is_attr),					\
-	  TAP_AT(TAP_INT, structure, member.ns_pid) }
+	  TAP_AT(TAP_INT, struct tap_names, ns_pid) }
 
 #endif /* TAP_H */

@@ -9,6 +9,7 @@
  */
 #include <linux/err.h>
 #include <linux/kernel.h>
+#include <linux/string.h>
 #include <linux/mm_types.h>	/* trace/events/sched.h needs struct folio (7.x) */
 #include <trace/events/sched.h>
 
@@ -17,6 +18,14 @@
 #include "tap.h"
 
 const char *const tap_name_choices[] = { "process", "thread", NULL };
+
+void tap_who_name(const struct tap_row *row, char *buf, size_t size)
+{
+	const struct tap_who *who = row->key;
+	const struct tap_names *names = row->attr;
+
+	strscpy(buf, *who->thread ? who->thread : names->comm, size);
+}
 
 bool tap_gate_slow(struct tap_tool *tool, struct task_struct *task)
 {
@@ -65,17 +74,8 @@ static void tap_tree_free(void *data, struct task_struct *task)
 TAP_CHECK_TRACEPOINT(sched_process_free, tap_tree_free);
 
 static struct tap_probe tap_tree_probes[] = {
-	{
-		.type = TAP_TRACEPOINT,
-		.name = { "sched_process_fork" },
-		.needs = "CONFIG_TRACEPOINTS",
-		.tracepoint = tap_tree_fork,
-	}, {
-		.type = TAP_TRACEPOINT,
-		.name = { "sched_process_free" },
-		.needs = "CONFIG_TRACEPOINTS",
-		.tracepoint = tap_tree_free,
-	},
+	TAP_PROBE("sched_process_fork", tap_tree_fork, "CONFIG_TRACEPOINTS", NULL),
+	TAP_PROBE("sched_process_free", tap_tree_free, "CONFIG_TRACEPOINTS", NULL),
 };
 
 static int tap_tool_set_filter(struct tap_tool *tool, struct tap_text *why)
@@ -198,10 +198,10 @@ static int tap_tool_init_data(struct tap_tool *tool)
 			.nr = tool->nr_columns,
 		},
 		.sort = tool->sort,
-		.events = tool->events,
+		.events = tool->events ?: tool->sort,
 		.fold = tool->fold,
 	};
-	tool->window.who = tool->who;
+	tool->window.by_process = tool->by_process;
 	tool->window.lost = tap_tool_missed;
 	tool->window.data = tool;
 	return tap_window_init(&tool->window, &tool->layout, tool->name);

@@ -84,7 +84,7 @@ static __always_inline void tap_who_set(struct tap_who *who,
 	who->pid = task->tgid;
 	who->uid = from_kuid_munged(&init_user_ns, task_uid(task));
 	if (by_thread)
-		memcpy(who->thread, task->comm, sizeof(who->thread));
+		strscpy_pad(who->thread, task->comm, sizeof(who->thread));
 }
 
 /**

@@ -94,7 +94,7 @@ static int tap_window_end(struct tap_window *window)
 	old = tap_window_exchange(window);
 	snapshot = tap_window_take(window, old, "complete");
 	if (!snapshot) {
-		tap_table_merge(window->active, old, NULL, NULL);
+		tap_table_merge(window->active, old, NULL);
 		tap_table_clear(old);
 		return -ENOMEM;
 	}
@@ -108,10 +108,9 @@ static int tap_window_end(struct tap_window *window)
 }
 
 /* Has the process of this key ended? Its number may be in use again. */
-static bool tap_window_gone(const void *key, const void *data)
+static bool tap_window_gone(const void *key)
 {
-	const struct tap_window *window = data;
-	const struct tap_who *who = key + window->who;
+	const struct tap_who *who = key;
 	struct task_struct *task;
 	bool gone;
 
@@ -131,13 +130,13 @@ static void tap_window_compact(struct tap_window *window)
 	struct tap_table *old;
 
 	lockdep_assert_held(&window->lock);
-	if (window->who < 0 ||
+	if (!window->by_process ||
 	    tap_table_used(table) < table->layout.max_rows / 4 * 3 ||
 	    now - window->compact_ns < TAP_WINDOW_COMPACT_MS * NSEC_PER_MSEC)
 		return;
 	window->compact_ns = now;
 	old = tap_window_exchange(window);
-	tap_table_merge(window->active, old, tap_window_gone, window);
+	tap_table_merge(window->active, old, tap_window_gone);
 	tap_table_clear(old);
 }
 

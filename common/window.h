@@ -13,8 +13,7 @@
 /**
  * struct tap_window - a table that is counted in windows
  * @view: how its rows are shown; set before tap_window_init()
- * @who: where the key has its struct tap_who, bytes; negative if it has none.
- *       Set before tap_window_init()
+ * @by_process: the key begins with a struct tap_who
  * @lost: events lost since load, called with @data; may sleep. NULL: none are
  * @data: for @lost
  * @wait: woken when a window is complete, and every refresh_ms when there are
@@ -22,7 +21,7 @@
  */
 struct tap_window {
 	struct tap_view view;
-	int who;
+	bool by_process;
 	u64 (*lost)(void *data);
 	void *data;
 	wait_queue_head_t wait;
@@ -46,7 +45,7 @@ struct tap_window {
 
 /**
  * tap_window_init() - allocate the tables, nothing is counted yet
- * @window: @view, @who, @lost and @data are set, all else is zero
+ * @window: @view, @by_process, @lost and @data are set, all else is zero
  * @layout: what a row holds
  * @name: the tool's name, for the worker
  *

@@ -9,8 +9,6 @@
  */
 #include <linux/if_ether.h>
 #include <linux/netdevice.h>
-#include <linux/skbuff.h>
-#include <net/net_namespace.h>
 #include <trace/events/net.h>
 
 #include "tap.h"
@@ -34,38 +32,29 @@ enum nettop_sum {
 	NETTOP_NR_SUMS,
 };
 
-static struct tap_tool nettop;
-
 /* Context: process, softirq or hardirq. */
-static void nettop_count(const struct net_device *dev, enum nettop_sum packets,
-			 enum nettop_sum bytes, unsigned int len)
+static void nettop_count(struct tap_tool *tool, const struct net_device *dev,
+			 enum nettop_sum packets, enum nettop_sum bytes,
+			 unsigned int len)
 {
 	struct task_struct *task = tap_current();
-	struct nettop_key key = {
-		.netns = dev_net(dev)->ns.inum,
-		.ifindex = dev->ifindex,
-	};
+	struct nettop_key key = { .netns = dev_net(dev)->ns.inum,
+				  .ifindex = dev->ifindex };
 	struct nettop_attr *attr;
 	struct tap_sums row;
 
-	if (!tap_begin(&nettop, task))
+	if (!tap_begin(tool, task))
 		return;
-	tap_who_set(&key.who, task, nettop.by_thread);
-	row = tap_row(&nettop, &key);
+	row = tap_row_who(tool, &key, task);
 	attr = row.attr;
-	if (tap_names_stale(&attr->names, task)) {
-		tap_names_set(&attr->names, task);
+	if (unlikely(!attr->dev[0]))
 		memcpy(attr->dev, dev->name, sizeof(attr->dev));
-	}
 	tap_add(row, packets, 1);
 	tap_add(row, bytes, len);
 	tap_end();
 }
 
-/*
- * The length is that of the whole frame. loopback_xmit() takes the link header
- * off before it counts.
- */
+/* The whole frame's length; loopback_xmit() counts without the link header. */
 static void nettop_xmit(void *data, struct sk_buff *skb, int rc,
 			struct net_device *dev, unsigned int len)
 {
@@ -73,7 +62,7 @@ static void nettop_xmit(void *data, struct sk_buff *skb, int rc,
 		return;
 	if (dev->flags & IFF_LOOPBACK)
 		len -= ETH_HLEN;
-	nettop_count(dev, NETTOP_XMIT_PK, NETTOP_XMIT_BYTES, len);
+	nettop_count(data, dev, NETTOP_XMIT_PK, NETTOP_XMIT_BYTES, len);
 }
 TAP_CHECK_TRACEPOINT(net_dev_xmit, nettop_xmit);
 
@@ -84,50 +73,35 @@ static void nettop_recv(void *data, const struct sk_buff *skb)
 
 	if (!(skb->dev->flags & IFF_LOOPBACK) && skb_mac_header_was_set(skb))
 		len += skb->data - skb_mac_header(skb);
-	nettop_count(skb->dev, NETTOP_RECV_PK, NETTOP_RECV_BYTES, len);
+	nettop_count(data, skb->dev, NETTOP_RECV_PK, NETTOP_RECV_BYTES, len);
 }
 TAP_CHECK_TRACEPOINT(napi_gro_receive_entry, nettop_recv);
 
-#define NETTOP_RECV(...) {						\
-	.type = TAP_TRACEPOINT,						\
-	.name = { __VA_ARGS__ },					\
-	.without = "packets received that way are missing in RECV_",	\
-	.tracepoint = nettop_recv,					\
-}
-
+#define NEEDS "CONFIG_NET and CONFIG_TRACEPOINTS"
+#define WITHOUT "RECV_ columns lack what is received that way"
 static struct tap_probe nettop_probes[] = {
-	{
-		.type = TAP_TRACEPOINT,
-		.name = { "net_dev_xmit" },
-		.needs = "CONFIG_NET and CONFIG_TRACEPOINTS",
-		.tracepoint = nettop_xmit,
-	},
-	NETTOP_RECV("napi_gro_receive_entry"),
-	NETTOP_RECV("napi_gro_frags_entry"),
-	NETTOP_RECV("netif_receive_skb_entry"),
-	NETTOP_RECV("netif_receive_skb_list_entry"),
-	NETTOP_RECV("netif_rx_entry"),
+	TAP_PROBE("net_dev_xmit", nettop_xmit, NEEDS, NULL),
+	TAP_PROBE("napi_gro_receive_entry", nettop_recv, NEEDS, WITHOUT),
+	TAP_PROBE("napi_gro_frags_entry", nettop_recv, NEEDS, WITHOUT),
+	TAP_PROBE("netif_receive_skb_entry", nettop_recv, NEEDS, WITHOUT),
+	TAP_PROBE("netif_receive_skb_list_entry", nettop_recv, NEEDS, WITHOUT),
+	TAP_PROBE("netif_rx_entry", nettop_recv, NEEDS, WITHOUT),
+	TAP_PROBE("netif_rx_ni_entry", nettop_recv, NEEDS, ""),	/* before 5.18 */
 };
 
-#define NETTOP_SUM(h, j, w, s, k)					\
-	{ .head = h, .json = j, .width = w, .type = TAP_SUM, .sums = BIT(s), .shift = k }
-
 static const struct tap_column nettop_columns[] = {
-	{ .head = "PID", .json = "pid", .width = 5,
-	  TAP_AT(TAP_INT, struct nettop_key, who.pid) },
-	{ .head = "UID", .json = "uid", .width = 5,
-	  TAP_AT(TAP_UINT, struct nettop_key, who.uid) },
+	TAP_COLUMN_PID("PID", 5),
+	TAP_COLUMN_UID("UID", 5),
 	{ .head = "DEV", .json = "dev", .width = -7, .attr = 1,
 	  TAP_AT(TAP_STR, struct nettop_attr, dev) },
-	NETTOP_SUM("XMIT_PK", "xmit_packets", 7, NETTOP_XMIT_PK, 0),
-	NETTOP_SUM("RECV_PK", "recv_packets", 7, NETTOP_RECV_PK, 0),
-	NETTOP_SUM("XMIT_KB", NULL, 7, NETTOP_XMIT_BYTES, 10),
-	NETTOP_SUM("RECV_KB", NULL, 7, NETTOP_RECV_BYTES, 10),
-	NETTOP_SUM(NULL, "xmit_bytes", 0, NETTOP_XMIT_BYTES, 0),
-	NETTOP_SUM(NULL, "recv_bytes", 0, NETTOP_RECV_BYTES, 0),
-	{ .head = "COMMAND", .width = -15, .attr = 1, .name = 1,
-	  TAP_AT(TAP_STR, struct nettop_attr, names.comm) },
-	TAP_JSON_NAMES(struct nettop_attr, names, 1),
+	TAP_COLUMN_SUM("XMIT_PK", "xmit_packets", 7, BIT(NETTOP_XMIT_PK)),
+	TAP_COLUMN_SUM("RECV_PK", "recv_packets", 7, BIT(NETTOP_RECV_PK)),
+	TAP_COLUMN_KB("XMIT_KB", 7, BIT(NETTOP_XMIT_BYTES)),
+	TAP_COLUMN_KB("RECV_KB", 7, BIT(NETTOP_RECV_BYTES)),
+	TAP_COLUMN_SUM(NULL, "xmit_bytes", 0, BIT(NETTOP_XMIT_BYTES)),
+	TAP_COLUMN_SUM(NULL, "recv_bytes", 0, BIT(NETTOP_RECV_BYTES)),
+	TAP_COLUMN_COMM("COMMAND", -15),
+	TAP_JSON_NAMES(1),
 	{ .json = "netns", TAP_AT(TAP_UINT, struct nettop_key, netns) },
 	{ .json = "ifindex", TAP_AT(TAP_INT, struct nettop_key, ifindex) },
 };
@@ -137,13 +111,10 @@ static struct tap_tool nettop = {
 	TAP_PROBES(nettop_probes),
 	TAP_COLUMNS(nettop_columns),
 	.layout = TAP_LAYOUT(struct nettop_key, struct nettop_attr, NETTOP_NR_SUMS),
-	.who = offsetof(struct nettop_key, who),
+	.by_process = true,
 	.sort = BIT(NETTOP_XMIT_PK) | BIT(NETTOP_RECV_PK),
-	.events = BIT(NETTOP_XMIT_PK) | BIT(NETTOP_RECV_PK),
 	.keep_readers = true,
 	.interval_ms = 5000,
 };
 TAP_PARAM_NAMES(nettop);
-module_tap_table(nettop);
-
-MODULE_DESCRIPTION("tap: packets and bytes per process and network interface");
+module_tap_table(nettop, "packets and bytes per process and network interface");

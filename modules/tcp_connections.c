@@ -114,7 +114,7 @@ static const struct tap_column tcp_connections_columns[] = {
 	  AT(TAP_UINT, accept_queue) },
 	{ .head = "QUEUE_MAX", .json = "accept_queue_max", .width = 9,
 	  .verbose = 1, AT(TAP_UINT, accept_queue_max) },
-	TAP_JSON_NAMES(struct tcp_connections_event, names, 0),
+	TAP_JSON_NAMES(0),
 };
 
 static struct tap_tool tcp_connections = {
@@ -126,6 +126,4 @@ static struct tap_tool tcp_connections = {
 TAP_PARAM(verbose, "text has the peer's port, the time, the network namespace and the accept queue too: 0 or 1",
 	  .type = TAP_PARAM_BOOL, .value = &tcp_connections.verbose);
 TAP_PARAM_SELF(tcp_connections);
-module_tap_stream(tcp_connections);
-
-MODULE_DESCRIPTION("tap: accepted TCP connections");
+module_tap_stream(tcp_connections, "accepted TCP connections");

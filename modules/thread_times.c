@@ -83,17 +83,10 @@ static const struct tap_column thread_times_columns[] = {
 	{ .head = "%user", .type = TAP_PERCENT, .sums = BIT(THREAD_TIMES_USER) },
 	{ .head = "%kernel", .type = TAP_PERCENT,
 	  .sums = BIT(THREAD_TIMES_KERNEL) },
-	{ .json = "user_ticks", .type = TAP_SUM, .sums = BIT(THREAD_TIMES_USER) },
-	{ .json = "kernel_ticks", .type = TAP_SUM,
-	  .sums = BIT(THREAD_TIMES_KERNEL) },
+	TAP_COLUMN_SUM(NULL, "user_ticks", 0, BIT(THREAD_TIMES_USER)),
+	TAP_COLUMN_SUM(NULL, "kernel_ticks", 0, BIT(THREAD_TIMES_KERNEL)),
 	{ .json = "pid", .attr = 1, TAP_AT(TAP_INT, struct tap_names, pid) },
-	{ .json = "comm", .attr = 1, .name = 1,
-	  TAP_AT(TAP_STR, struct tap_names, comm) },
-	{ .json = "thread", .attr = 1, .name = 1,
-	  TAP_AT(TAP_STR, struct tap_names, thread) },
-	{ .json = "tid", .attr = 1, TAP_AT(TAP_INT, struct tap_names, tid) },
-	{ .json = "ns_pid", .attr = 1,
-	  TAP_AT(TAP_INT, struct tap_names, ns_pid) },
+	TAP_JSON_NAMES(1),
 };
 
 static struct tap_tool thread_times = {
@@ -102,9 +95,7 @@ static struct tap_tool thread_times = {
 	TAP_COLUMNS(thread_times_columns),
 	.layout = TAP_LAYOUT(struct thread_times_key, struct tap_names,
 			     THREAD_TIMES_NR_SUMS),
-	.who = -1,
 	.sort = BIT(THREAD_TIMES_USER) | BIT(THREAD_TIMES_KERNEL),
-	.events = BIT(THREAD_TIMES_USER) | BIT(THREAD_TIMES_KERNEL),
 	.header = thread_times_header,
 	.keep_readers = true,
 	.interval_ms = 5000,
@@ -115,6 +106,4 @@ TAP_PARAM(hz, "samples a second on each CPU, 1 to 10000",
 	  .max = 10000, .apply = tap_tool_apply_probes);
 TAP_PARAM(irq, "time in softirqs is shown as (irq): 0 or 1",
 	  .type = TAP_PARAM_BOOL, .value = &thread_times_irq);
-module_tap_table(thread_times);
-
-MODULE_DESCRIPTION("tap: user and kernel time per thread, by sampling");
+module_tap_table(thread_times, "user and kernel time per thread, by sampling");

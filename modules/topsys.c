@@ -34,12 +34,7 @@ static void topsys_enter(void *data, struct pt_regs *regs, long nr)
 TAP_CHECK_TRACEPOINT(sys_enter, topsys_enter);
 
 static struct tap_probe topsys_probes[] = {
-	{
-		.type = TAP_TRACEPOINT,
-		.name = { "sys_enter" },
-		.needs = "CONFIG_FTRACE_SYSCALLS",
-		.tracepoint = topsys_enter,
-	},
+	TAP_PROBE("sys_enter", topsys_enter, "CONFIG_FTRACE_SYSCALLS", NULL),
 };
 
 static const char *topsys_find(const struct topsys_key *key)
@@ -94,11 +89,10 @@ static void topsys_name(const struct tap_row *row, char *buf, size_t size)
 static const struct tap_column topsys_columns[] = {
 	{ .head = "SYSCALL", .json = "syscall", .width = 25, .name = 1,
 	  .type = TAP_FN, .fn = topsys_name },
-	{ .head = "COUNT", .json = "count", .width = 10,
-	  .type = TAP_SUM, .sums = TOPSYS_ALL },
-	{ .json = "count_native", .type = TAP_SUM, .sums = BIT(TAP_ABI_NATIVE) },
-	{ .json = "count_compat", .type = TAP_SUM, .sums = BIT(TAP_ABI_COMPAT) },
-	{ .json = "count_x32", .type = TAP_SUM, .sums = BIT(TAP_ABI_X32) },
+	TAP_COLUMN_SUM("COUNT", "count", 10, TOPSYS_ALL),
+	TAP_COLUMN_SUM(NULL, "count_native", 0, BIT(TAP_ABI_NATIVE)),
+	TAP_COLUMN_SUM(NULL, "count_compat", 0, BIT(TAP_ABI_COMPAT)),
+	TAP_COLUMN_SUM(NULL, "count_x32", 0, BIT(TAP_ABI_X32)),
 };
 
 static struct tap_tool topsys = {
@@ -106,14 +100,10 @@ static struct tap_tool topsys = {
 	TAP_PROBES(topsys_probes),
 	TAP_COLUMNS(topsys_columns),
 	.layout = TAP_LAYOUT_KEY(struct topsys_key, TAP_NR_ABIS),
-	.who = -1,
 	.sort = TOPSYS_ALL,
-	.events = TOPSYS_ALL,
 	.fold = topsys_fold,
 	.interval_ms = 5000,
 	.limit = 20,
 };
 TAP_PARAM_SELF(topsys);
-module_tap_table(topsys);
-
-MODULE_DESCRIPTION("tap: system calls by name");
+module_tap_table(topsys, "system calls by name");
