@@ -7,7 +7,6 @@
  * /proc/net/dev. Sent packets are charged to the task that was at work, and
  * what a softirq or interrupt sends or receives to pid 0, (irq).
  */
-#include <linux/if_ether.h>
 #include <linux/netdevice.h>
 #include <trace/events/net.h>
 

@@ -49,7 +49,7 @@ static const struct layout {
 	{ "topsys", .after =
 	  "--------------------------------------------------------------\n" },
 	{ "traceio", .after = "\n" },
-	{ NULL }
+	{ .tool = NULL }
 };
 
 static const char usage[] =
@@ -159,7 +159,7 @@ static void flush(void)
 
 static void put(const char *text)
 {
-	size_t len = text ? strlen(text) : 0;
+	size_t len = strlen(text);
 
 	if (out_len + len > sizeof(out))
 		flush();
@@ -189,7 +189,7 @@ static void table(bool show)
 		err(1, "%s", tool);
 	if (show && layout->clear && isatty(STDOUT_FILENO))
 		put("\033[1;1H\033[J");
-	if (show)
+	if (show && layout->before)
 		put(layout->before);
 	while (next_line()) {
 		is_trailer = !strncmp(line, "# window_ms=", 12);
@@ -198,7 +198,7 @@ static void table(bool show)
 		if (show && (trailer || !is_trailer))
 			put(line);
 	}
-	if (show)
+	if (show && layout->after)
 		put(layout->after);
 	flush();
 }
@@ -255,6 +255,8 @@ static bool set(const char *name, const char *text)
 	while (stats && fgets(line, sizeof(line), stats))
 		if (!strncmp(line, "refused: ", 9))
 			fputs(line, stderr);
+	if (stats)
+		fclose(stats);
 	return false;
 }
 
@@ -319,7 +321,8 @@ static void follow(bool is_table, const sigset_t *mask)
 		table(false);
 	else if (command)
 		stream(false);
-	put(layout->begin);
+	if (layout->begin)
+		put(layout->begin);
 	flush();
 	if (command && write(gate, "", 1) < 0)
 		err(1, "%s", command);
@@ -347,7 +350,8 @@ static void follow(bool is_table, const sigset_t *mask)
 		exit(1);
 	if (is_table && (command || (layout->at_end && running)))
 		table(true);
-	put(layout->end);
+	if (layout->end)
+		put(layout->end);
 }
 
 /* The tools are the files without a dot: nettop, but not nettop.json. */
@@ -364,6 +368,8 @@ static void list(const char *path)
 		put(entry->d_name);
 		put("\n");
 	}
+	if (dir)
+		closedir(dir);
 }
 
 static void catch_signals(sigset_t *old)
