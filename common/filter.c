@@ -214,7 +214,7 @@ bool tap_filter_match(struct tap_filter *filter, struct task_struct *task)
 	if (terms & BIT(TAP_FILTER_TID) && task->pid != filter->tid)
 		return false;
 	if (terms & BIT(TAP_FILTER_UID) &&
-	    from_kuid_munged(&init_user_ns, task_uid(task)) != filter->uid)
+	    __kuid_val(task_uid(task)) != filter->uid)
 		return false;
 	if (terms & BIT(TAP_FILTER_COMM) &&
 	    strncmp(task->comm, filter->comm, TASK_COMM_LEN) &&

@@ -82,7 +82,8 @@ static __always_inline void tap_who_set(struct tap_who *who,
 		return;
 	who->start = READ_ONCE(task->group_leader)->start_time;
 	who->pid = task->tgid;
-	who->uid = from_kuid_munged(&init_user_ns, task_uid(task));
+	/* what the initial user namespace calls it */
+	who->uid = __kuid_val(task_uid(task));
 	if (by_thread)
 		strscpy_pad(who->thread, task->comm, sizeof(who->thread));
 }

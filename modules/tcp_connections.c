@@ -45,7 +45,7 @@ static void tcp_connections_accept(struct tap_tool *tool,
 	if (!tap_begin(tool, current))
 		return;
 	tap_names_set(&event.names, current);
-	event.uid = from_kuid_munged(&init_user_ns, current_uid());
+	event.uid = __kuid_val(current_uid());
 	event.netns = sock_net(sk)->ns.inum;
 	event.accept_queue = READ_ONCE(listener->sk->sk_ack_backlog);
 	event.accept_queue_max = READ_ONCE(listener->sk->sk_max_ack_backlog);

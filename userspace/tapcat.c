@@ -141,7 +141,7 @@ static void flush(void)
 	ssize_t n;
 
 	while (out_len) {
-		wait_for(-1, POLLOUT, -1);
+		wait_for(-1, POLLOUT, stopped ? 0 : -1);
 		if (!fds[OUTPUT].revents && stopped)
 			errx(1, "write: %s", strerror(EINTR));
 		if (!fds[OUTPUT].revents)
