@@ -80,6 +80,7 @@ static const struct layout *layout;
 static const char *command;	/* -c */
 static long count;		/* -n: how many to print yet; 0: no limit */
 static bool trailer;		/* -t */
+static bool json;		/* -j */
 
 static FILE *in;		/* the tool's file */
 static char buf[65536];		/* what was read of it */
@@ -91,7 +92,7 @@ static bool stopped;		/* it is time to end */
 static pid_t child;		/* the command, while it runs */
 static int status;		/* the command's, afterwards */
 static int gate;		/* the command waits for a byte from here */
-static char filter[4096];	/* what the command's own replaces */
+static char filter[131072 + 2];	/* what the command's own replaces */
 
 /*
  * Takes one signal, and waits for it if there is none.  While a command runs,
@@ -206,12 +207,13 @@ static void table(bool show)
 /* Reads a stream to its end, and shows all, or only the header. */
 static void stream(bool show)
 {
-	bool header = true;
-	bool event;
+	bool header = !json;
+	const char *event;
 
 	while (!stopped && next_line()) {
-		/* Every event has a number in it, no header has. */
-		event = strpbrk(line, "0123456789");
+		/* In text every event has a number in it, and no header has. */
+		event = json ? strstr(line, "\"time_ns\":") :
+			       strpbrk(line, "0123456789");
 		header = header && !event;
 		if (show || header)
 			put(line);
@@ -275,16 +277,12 @@ static void prepare_command(bool is_table, const sigset_t *mask)
 	int ctl = open_control("filter", O_RDONLY);
 	char tree[32];
 	int ends[2];
-	ssize_t n;
 
 	if (ctl < 0)
 		exit(1);
-	n = read(ctl, filter, sizeof(filter));
-	if (n < 0 || n == sizeof(filter))
+	if (read(ctl, filter, sizeof(filter) - 1) < 0)
 		err(1, "%s: filter", tool);
 	close(ctl);
-	if (!n)
-		filter[0] = '\n';	/* removes a filter, as nothing cannot */
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		err(1, "pipe");
@@ -395,7 +393,6 @@ static void catch_signals(sigset_t *old)
 int main(int argc, char **argv)
 {
 	const char *dir = secure_getenv("TAP_PROC");	/* for tests */
-	const char *suffix = "";
 	bool follows = false;
 	char path[PATH_MAX];
 	sigset_t mask;
@@ -424,7 +421,7 @@ int main(int argc, char **argv)
 			put(opt == 'h' ? usage : "tapcat " TAP_VERSION "\n");
 			goto out;
 		case 'j':
-			suffix = ".json";
+			json = true;
 			break;
 		case 'l':
 			list(dir);
@@ -445,10 +442,10 @@ int main(int argc, char **argv)
 	if (argc - optind != 1 || strchr(tool, '/') || (command && count))
 		goto misused;
 	for (layout = layouts; layout->tool; layout++)
-		if (!*suffix && !strcmp(layout->tool, tool))
+		if (!json && !strcmp(layout->tool, tool))
 			break;
 
-	snprintf(path, sizeof(path), "%s/%s%s", dir, tool, suffix);
+	snprintf(path, sizeof(path), "%s/%s%s", dir, tool, json ? ".json" : "");
 	in = fopen(path, "re");
 	if (!in && (errno == ENOENT || errno == ENODEV))
 		errx(1, "%s: not loaded (insmod %s.ko or modprobe %s)",
