@@ -23,7 +23,7 @@ build() # kernel step make-arguments...
 	local output status=0
 
 	rm -rf "${folder:?}"/*
-	output=$(tests/vm/build "$1" modules "BUILD=$folder" "${@:3}" 2>&1) || status=1
+	output=$(tests/vm/build "$1" modules "-j$(nproc)" "BUILD=$folder" "${@:3}" 2>&1) || status=1
 	! grep -vE "$usual" <<<"$output" || status=1
 	while read -r tool; do
 		grep -q "^  $2 .*modules/$tool\.[co]$" <<<"$output" || { echo "no $2 of $tool"; status=1; }
