@@ -119,31 +119,18 @@ tap_ftrace_argument(struct tap_ftrace_regs *fregs, unsigned int n)
 #endif
 
 /*
- * Which table of system calls a number belongs to.  On x86 the entry code
- * marks a 32-bit call in the thread's status, and the number of an x32 call
- * has a bit of its own (arch/x86/include/asm/compat.h, asm/syscall.h).
+ * Is a system call made by 32-bit code? On x86 the entry code marks it in the
+ * thread's status (arch/x86/include/asm/compat.h, in_ia32_syscall()). An x32
+ * call is a native one with a bit in its number. Not 0 is yes.
  */
-enum tap_abi {
-	TAP_ABI_NATIVE,
-	TAP_ABI_COMPAT,
-	TAP_ABI_X32,
-	TAP_NR_ABIS,
-};
-
-static __always_inline enum tap_abi tap_syscall_abi(long nr)
+static __always_inline u32 tap_syscall_is_compat(void)
 {
-#ifdef CONFIG_X86_64
-#ifdef CONFIG_IA32_EMULATION
-	if (current_thread_info()->status & TS_COMPAT)
-		return TAP_ABI_COMPAT;
-#endif
-	if (nr >= 0 && nr & __X32_SYSCALL_BIT)
-		return TAP_ABI_X32;
-	return TAP_ABI_NATIVE;
-#elif defined(CONFIG_COMPAT)
-	return is_compat_task() ? TAP_ABI_COMPAT : TAP_ABI_NATIVE;
+#if defined(CONFIG_X86_64) && defined(CONFIG_IA32_EMULATION)
+	return current_thread_info()->status & TS_COMPAT;
+#elif defined(CONFIG_COMPAT) && !defined(CONFIG_X86_64)
+	return is_compat_task();
 #else
-	return TAP_ABI_NATIVE;
+	return false;
 #endif
 }
 

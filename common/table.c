@@ -80,7 +80,7 @@ int tap_table_init(struct tap_table *table, const struct tap_table_layout *layou
 	int cpu;
 
 	table->layout = *layout;
-	table->slot_mask = tap_table_slots(layout) - 1;
+	table->slot_shift = 64 - ilog2(tap_table_slots(layout));
 	get_random_bytes(&table->seed, sizeof(table->seed));
 	atomic_set(&table->nr_rows, 0);
 	table->slots = kvcalloc(tap_table_slots(layout), sizeof(u32), GFP_KERNEL);
@@ -133,7 +133,7 @@ void tap_table_clear(struct tap_table *table)
 	size_t ids = tap_table_used(table) + TAP_ROW_FIRST;
 	int cpu;
 
-	memset(table->slots, 0, (table->slot_mask + 1) * sizeof(u32));
+	memset(table->slots, 0, sizeof(u32) << (64 - table->slot_shift));
 	memset(table->attrs, 0, ids * l->attr_size);
 	for_each_possible_cpu(cpu) {
 		memset(*per_cpu_ptr(table->sums, cpu), 0,
@@ -175,10 +175,11 @@ static u32 tap_table_new_id(struct tap_table *table)
 u32 tap_table_insert(struct tap_table *table, const u64 *key, u32 slot)
 {
 	unsigned int words = table->layout.key_size / sizeof(u64);
+	u32 mask = (1U << (64 - table->slot_shift)) - 1;
 	u32 new = TAP_ROW_NONE;
 	unsigned int i;
 
-	for (i = 0; i < TAP_TABLE_WALK; i++, slot = (slot + 1) & table->slot_mask) {
+	for (i = 0; i < TAP_TABLE_WALK; i++, slot = (slot + 1) & mask) {
 		u32 id = READ_ONCE(table->slots[slot]);
 
 		if (!id) {
@@ -208,6 +209,11 @@ u32 tap_table_insert(struct tap_table *table, const u64 *key, u32 slot)
 	if (new)
 		this_cpu_write(*table->spare, new);
 	return TAP_ROW_OTHER;
+}
+
+u32 tap_table_insert_word(struct tap_table *table, u64 key, u32 slot)
+{
+	return tap_table_insert(table, &key, slot);
 }
 
 void tap_table_merge(struct tap_table *to, struct tap_table *from,

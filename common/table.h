@@ -47,7 +47,7 @@ struct tap_table {
 	/* private: read-mostly, written by init, full also by the last insert */
 	struct tap_table_layout layout;
 	u32 *slots;			/* row ids by hash of the key, 0 = free */
-	u32 slot_mask;
+	u32 slot_shift;			/* there are 1 << (64 - slot_shift) slots */
 	bool full;			/* no row is left, see tap_table_insert() */
 	u64 seed;
 	u64 *keys;
@@ -152,7 +152,7 @@ static __always_inline void *tap_table_attr(const struct tap_table *table, u32 i
 static __always_inline local64_t *tap_table_sums(const struct tap_table *table,
 						 u32 id)
 {
-	return *this_cpu_ptr(table->sums) + (size_t)id * table->layout.nr_sums;
+	return __this_cpu_read(*table->sums) + (size_t)id * table->layout.nr_sums;
 }
 
 /**
@@ -216,15 +216,26 @@ static __always_inline u64 tap_table_differs(const u64 *a, const u64 *b,
 }
 
 /**
+ * tap_table_insert_word() - tap_table_insert() for a key of one word
+ * @table: the table
+ * @key: the key, by value: a handler then needs no stack for it
+ * @slot: as for tap_table_insert()
+ *
+ * Context: as for tap_table_insert().
+ * Return: likewise.
+ */
+u32 tap_table_insert_word(struct tap_table *table, u64 key, u32 slot);
+
+/**
  * tap_table_find() - find the row of a key, or give it one
  * @table: the table
  * @key: the key, as long as the table's keys are
  * @words: its length in 64-bit words, a constant, so that the loops unroll
  *
- * The multiplier is 2^64 divided by the golden ratio; each step folds the high
- * half down, since only low bits choose the slot. The seed is drawn at
- * tap_table_init(): users choose keys (names, addresses), and must not be able
- * to choose a slot.
+ * The multiplier is 2^64 divided by the golden ratio, which mixes upwards: the
+ * highest bits choose the slot, and are folded down before the next word. The
+ * seed is drawn at tap_table_init(): users choose keys (names, addresses), and
+ * must not be able to choose a slot.
  *
  * Context: any, NMI too; CPU pinned.
  * Return: the row; TAP_ROW_OTHER when the table is full.
@@ -232,20 +243,21 @@ static __always_inline u64 tap_table_differs(const u64 *a, const u64 *b,
 static __always_inline u32 tap_table_find(struct tap_table *table,
 					  const u64 *key, unsigned int words)
 {
-	u64 hash = table->seed;
+	u64 hash = (table->seed ^ key[0]) * 0x9e3779b97f4a7c15ull;
 	unsigned int i;
-	u32 id;
+	u32 slot, id;
 
-	for (i = 0; i < words; i++) {
-		hash = (hash ^ key[i]) * 0x9e3779b97f4a7c15ull;
-		hash ^= hash >> 32;
-	}
+	for (i = 1; i < words; i++)
+		hash = (hash ^ (hash >> 32) ^ key[i]) * 0x9e3779b97f4a7c15ull;
+	slot = hash >> table->slot_shift;
 	/* pairs with the cmpxchg() in tap_table_insert(): the key is there */
-	id = READ_ONCE(table->slots[hash & table->slot_mask]);
+	id = READ_ONCE(table->slots[slot]);
 	if (likely(id) &&
 	    likely(!tap_table_differs(key, table->keys + (size_t)id * words, words)))
 		return id;
-	return tap_table_insert(table, key, hash & table->slot_mask);
+	if (words == 1)
+		return tap_table_insert_word(table, *key, slot);
+	return tap_table_insert(table, key, slot);
 }
 
 #endif /* TAP_TABLE_H */
