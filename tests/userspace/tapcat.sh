@@ -3,7 +3,7 @@
 # tapcat against files that behave as those of a tool do (fakeproc.c), as it is,
 # with sanitizers and under valgrind. The real files: tests/tools/tapcat.sh.
 . "$(dirname "$0")/../static/lib.sh"
-need_packages clang gcc-multilib groff-base libc6-dbg make man-db valgrind
+need_packages clang gcc-multilib groff-base libc6-dbg make valgrind
 
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
@@ -370,6 +370,17 @@ check "make install: where things belong" diff <(cd "$tmp/root" && find . -type 
 	./usr/share/man/man1/tapcat.1
 END
 check "-V" [ "$("$tmp/gcc/tapcat" -V)" = "tapcat $(cat VERSION)" ]
+completed() # word... - what the last of them may become
+{
+	# shellcheck disable=SC2016 # the inner shell's
+	PATH=$tmp/gcc:$PATH bash -c '. userspace/tapcat.bash-completion
+		COMP_WORDS=(tapcat "$@") COMP_CWORD=$#
+		_tapcat
+		echo "${COMPREPLY[*]}"' - "$@"
+}
+fake topsys
+check "completion: a tool" [ "$(completed -f to)" = topsys ]
+check "completion: an option" [ "$(completed -)" = "-c -f -h -j -l -n -t -V" ]
 check "the man page has no error" nothing groff -man -ww -z userspace/tapcat.1
 check "the man page has the options" diff \
 	<("$tmp/gcc/tapcat" -h | grep -oE '^  -[a-z]| -[hlV]\b' | tr -d ' ' | sort -u) \
