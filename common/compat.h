@@ -59,6 +59,14 @@ static inline void hrtimer_setup(struct hrtimer *timer,
  * linux/namei.h: lookup_one_len_unlocked() became lookup_noperm_unlocked(),
  * which takes a struct qstr (6.16).
  */
+
+/**
+ * tap_lookup_unlocked() - look a name up in a directory, without permissions
+ * @name: the name
+ * @parent: the directory, its inode not locked
+ *
+ * Return: a dentry, for dput(), positive or negative; or an ERR_PTR().
+ */
 static inline struct dentry *tap_lookup_unlocked(const char *name,
 						 struct dentry *parent)
 {
@@ -92,6 +100,13 @@ static inline struct dentry *tap_lookup_unlocked(const char *name,
 #define TAP_FTRACE_ARGS 0	/* the function tracer cannot show arguments */
 #endif
 
+/**
+ * tap_ftrace_argument() - an argument of the function that is entered
+ * @fregs: what the callback got
+ * @n: which argument, 0 to 5
+ *
+ * Return: the argument, as wide as a register.
+ */
 static __always_inline unsigned long
 tap_ftrace_argument(struct tap_ftrace_regs *fregs, unsigned int n)
 {
@@ -106,6 +121,30 @@ tap_ftrace_argument(struct tap_ftrace_regs *fregs, unsigned int n)
 #endif
 }
 
+/**
+ * tap_ftrace_free_filter() - free what ftrace_set_filter() allocated
+ * @ops: registered no more
+ *
+ * ftrace_free_filter() is exported from 5.19 on; before, an empty filter takes
+ * the old one's place.
+ */
+static inline void tap_ftrace_free_filter(struct ftrace_ops *ops)
+{
+#ifdef TAP_HAVE_FTRACE_FREE_FILTER
+	ftrace_free_filter(ops);
+#else
+	ftrace_set_filter(ops, NULL, 0, 1);
+#endif
+}
+
+/*
+ * linux/kprobes.h: get_kretprobe() came when rethook took the probe out of the
+ * instance (5.11 and later).
+ */
+#ifndef TAP_HAVE_GET_KRETPROBE
+#define get_kretprobe(ri) ((ri)->rp)
+#endif
+
 /*
  * linux/ftrace.h: protection against recursion.  Bit 4 of the flags means
  * "protect this callback" from 5.11 on, and meant "this callback protects
@@ -118,10 +157,15 @@ tap_ftrace_argument(struct tap_ftrace_regs *fregs, unsigned int n)
 #define TAP_FTRACE_RECURSION FTRACE_OPS_FL_RECURSION
 #endif
 
-/*
- * Is a system call made by 32-bit code? On x86 the entry code marks it in the
- * thread's status (arch/x86/include/asm/compat.h, in_ia32_syscall()). An x32
- * call is a native one with a bit in its number. Not 0 is yes.
+/**
+ * tap_syscall_is_compat() - is this system call made by 32-bit code?
+ *
+ * On x86 the entry code marks it in the thread's status (in_ia32_syscall() of
+ * arch/x86/include/asm/compat.h). An x32 call is a native one with a bit in
+ * its number.
+ *
+ * Context: in a system call.
+ * Return: not 0 if it is.
  */
 static __always_inline u32 tap_syscall_is_compat(void)
 {

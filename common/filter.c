@@ -27,7 +27,7 @@
 #include "filter.h"
 
 #define TAP_TREE_BITS 13	/* 4096 processes at half load: 64 KiB */
-#define TAP_TREE_SLOTS (1 << TAP_TREE_BITS)
+#define TAP_TREE_SLOTS BIT(TAP_TREE_BITS)
 #define TAP_TREE_WALK 64
 #define TAP_TREE_GONE ((struct signal_struct *)1)
 
@@ -83,7 +83,8 @@ static int tap_filter_term(struct tap_filter *filter, char *term,
 	int i = match_string(tap_filter_names, TAP_FILTER_NR, name);
 
 	if (i < 0 || !term || !*term) {
-		tap_printf(why, "allowed is pid=, tid=, uid=, comm=, cgroup= and tree=, joined with commas");
+		tap_printf(why,
+			   "allowed is pid=, tid=, uid=, comm=, cgroup=, tree=, joined with commas");
 		return -EINVAL;
 	}
 	if (__test_and_set_bit(i, &filter->terms)) {

@@ -81,15 +81,6 @@ static int tap_function_kprobe(struct kprobe *kp, struct pt_regs *regs)
 }
 NOKPROBE_SYMBOL(tap_function_kprobe);
 
-static void tap_function_free_filter(struct ftrace_ops *ops)
-{
-#ifdef TAP_HAVE_FTRACE_FREE_FILTER
-	ftrace_free_filter(ops);
-#else
-	ftrace_set_filter(ops, NULL, 0, 1);
-#endif
-}
-
 static int tap_function_attach_ftrace(struct tap_probe *probe, const char *name)
 {
 	unsigned char *copy;
@@ -113,7 +104,7 @@ static int tap_function_attach_ftrace(struct tap_probe *probe, const char *name)
 		return err;
 	err = register_ftrace_function(&probe->ops);
 	if (err)
-		tap_function_free_filter(&probe->ops);
+		tap_ftrace_free_filter(&probe->ops);
 	return err;
 }
 
@@ -140,7 +131,7 @@ static void tap_function_detach(struct tap_probe *probe)
 		probe->missed += probe->kp.nmissed;
 	} else {
 		unregister_ftrace_function(&probe->ops);
-		tap_function_free_filter(&probe->ops);
+		tap_ftrace_free_filter(&probe->ops);
 	}
 }
 
@@ -148,12 +139,7 @@ static void tap_function_detach(struct tap_probe *probe)
 
 static struct tap_probe *tap_return_probe(struct kretprobe_instance *ri)
 {
-#ifdef TAP_HAVE_GET_KRETPROBE
-	struct kretprobe *rp = get_kretprobe(ri);
-#else
-	struct kretprobe *rp = ri->rp;
-#endif
-	return container_of(rp, struct tap_probe, rp);
+	return container_of(get_kretprobe(ri), struct tap_probe, rp);
 }
 NOKPROBE_SYMBOL(tap_return_probe);
 

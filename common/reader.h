@@ -30,7 +30,7 @@ struct tap_tool;
 struct tap_reader {
 	struct tap_tool *tool;
 	bool json;
-	struct mutex lock;
+	struct mutex lock;	/* reads of this file, and all below */
 	struct tap_text text;
 	u64 seq;
 	struct tap_cursor cursor;
@@ -78,17 +78,79 @@ int tap_reader_open(struct file *file, struct tap_tool *tool, bool json);
  */
 int tap_reader_release(struct inode *inode, struct file *file);
 
-/* The files of table tools: one snapshot, renewed by a seek to the start. */
+/**
+ * tap_table_file_open() - a file of a table tool: take a snapshot and render it
+ * @file: the file, its reader filled in
+ *
+ * Context: process context, may sleep.
+ * Return: 0 or -ENOMEM.
+ */
 int tap_table_file_open(struct file *file);
+
+/**
+ * tap_table_file_read() - read from the rendered snapshot
+ * @file: the file
+ * @buf: where to
+ * @count: how much
+ * @pos: from where
+ *
+ * Context: process context, may sleep.
+ * Return: bytes read, -EFAULT or -ERESTARTSYS.
+ */
 ssize_t tap_table_file_read(struct file *file, char __user *buf, size_t count,
 			    loff_t *pos);
+
+/**
+ * tap_table_file_llseek() - seek; to the start takes a fresh snapshot
+ * @file: the file
+ * @offset: where to
+ * @whence: relative to what
+ *
+ * Context: process context, may sleep.
+ * Return: the new position, -EINVAL, -ENOMEM or -ERESTARTSYS.
+ */
 loff_t tap_table_file_llseek(struct file *file, loff_t offset, int whence);
+
+/**
+ * tap_table_file_poll() - has a window completed since the snapshot?
+ * @file: the file
+ * @wait: as for poll_wait()
+ *
+ * Context: process context, may sleep.
+ * Return: EPOLLIN | EPOLLRDNORM if so, else 0.
+ */
 __poll_t tap_table_file_poll(struct file *file, struct poll_table_struct *wait);
 
-/* The files of stream tools: each read pass goes on where the last one ended. */
+/**
+ * tap_stream_file_open() - a file of a stream tool: begin with the oldest event
+ * @file: the file, its reader filled in
+ *
+ * Context: process context, may sleep.
+ * Return: 0 or -ENOMEM.
+ */
 int tap_stream_file_open(struct file *file);
+
+/**
+ * tap_stream_file_read() - go on with this pass, or begin the next
+ * @file: the file
+ * @buf: where to
+ * @count: how much
+ * @pos: not used, the reader keeps its place
+ *
+ * Context: process context, may sleep.
+ * Return: bytes read, 0 at the end of a pass, -EFAULT, -ENOMEM or -ERESTARTSYS.
+ */
 ssize_t tap_stream_file_read(struct file *file, char __user *buf, size_t count,
 			     loff_t *pos);
+
+/**
+ * tap_stream_file_poll() - is there something that was not read?
+ * @file: the file
+ * @wait: as for poll_wait()
+ *
+ * Context: process context, may sleep.
+ * Return: EPOLLIN | EPOLLRDNORM if so, else 0.
+ */
 __poll_t tap_stream_file_poll(struct file *file, struct poll_table_struct *wait);
 
 #endif /* TAP_READER_H */

@@ -91,6 +91,7 @@ void tap_stream_write(struct tap_stream *stream, const void *event, size_t len)
 	memcpy(record + 1, event, len);
 	/* the record is complete before it is seen */
 	smp_store_release(&ring->head, ring->head + pad + size);
+	/* and seen before the mark goes */
 	smp_store_release(&ring->writing, ring->writing + 1);
 
 	if (unlikely(!READ_ONCE(stream->armed)) ||
@@ -175,6 +176,7 @@ static struct tap_record *tap_ring_peek(struct tap_stream *stream,
 		record = (struct tap_record *)(ring->data + offset);
 		if (stream->ring_size - offset >= sizeof(*record) && record->size)
 			return record;
+		/* nothing was read there */
 		smp_store_release(&ring->tail,
 				  ring->tail + stream->ring_size - offset);
 	}
@@ -223,8 +225,8 @@ static void __tap_stream_drain(struct tap_stream *stream)
 	int cpu;
 
 	lockdep_assert_held(&stream->lock);
-	/* a writer that comes from here on asks for the next drain */
 	WRITE_ONCE(stream->armed, 0);
+	/* a writer that comes from here on asks for the next drain */
 	smp_mb();
 	cut = ktime_get_mono_fast_ns();
 	/* stamp before mark; pairs with the barrier in tap_stream_write() */
@@ -233,10 +235,12 @@ static void __tap_stream_drain(struct tap_stream *stream)
 		u32 writing;
 
 		ring = per_cpu_ptr(stream->rings, cpu);
-		writing = smp_load_acquire(&ring->writing);
+		writing = READ_ONCE(ring->writing);
 		/* a few hundred instructions with interrupts off */
-		while (writing & 1 && smp_load_acquire(&ring->writing) == writing)
+		while (writing & 1 && READ_ONCE(ring->writing) == writing)
 			cond_resched();
+		/* the mark before the head, and the head before the records */
+		smp_rmb();
 		ring->cut_head = smp_load_acquire(&ring->head);
 	}
 
@@ -252,6 +256,7 @@ static void __tap_stream_drain(struct tap_stream *stream)
 		to->stamp = stream->last_stamp;
 		to->lost = 0;
 		stream->next_event++;
+		/* it was read before its place is written again */
 		smp_store_release(&ring->tail, ring->tail + from->size);
 		cond_resched();
 	}

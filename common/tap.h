@@ -271,10 +271,48 @@ int tap_tool_start(struct tap_tool *tool);
  */
 void tap_tool_stop(struct tap_tool *tool);
 
-/* What parameters do when they are changed at run time; see struct tap_param. */
+/**
+ * tap_tool_apply_enabled() - attach or detach the probes, as @enabled says
+ * @tool: the tool
+ * @why: gets a line about what is refused
+ *
+ * What a parameter's @apply does. Context: process context, may sleep, tool's
+ * lock held.
+ * Return: 0, or what tap_probes_attach() returns.
+ */
 int tap_tool_apply_enabled(struct tap_tool *tool, struct tap_text *why);
+
+/**
+ * tap_tool_apply_window() - begin new windows, as @interval_ms and @refresh_ms say
+ * @tool: the tool
+ * @why: gets a line about what is refused
+ *
+ * What a parameter's @apply does. Context: process context, may sleep, tool's
+ * lock held.
+ * Return: 0.
+ */
 int tap_tool_apply_window(struct tap_tool *tool, struct tap_text *why);
+
+/**
+ * tap_tool_apply_filter() - use the filter that @filter describes
+ * @tool: the tool
+ * @why: gets a line about what is refused
+ *
+ * What a parameter's @apply does. Context: process context, may sleep, tool's
+ * lock held.
+ * Return: 0, -EINVAL if it is refused, -ENOMEM, -EOPNOTSUPP.
+ */
 int tap_tool_apply_filter(struct tap_tool *tool, struct tap_text *why);
+
+/**
+ * tap_tool_apply_probes() - attach the probes again, for a setting that they copied
+ * @tool: the tool
+ * @why: gets a line about what is refused
+ *
+ * What a parameter's @apply does. Context: process context, may sleep, tool's
+ * lock held.
+ * Return: 0, or what tap_probes_attach() returns.
+ */
 int tap_tool_apply_probes(struct tap_tool *tool, struct tap_text *why);
 
 extern const char *const tap_name_choices[];
@@ -293,7 +331,8 @@ void tap_who_name(const struct tap_row *row, char *buf, size_t size);
 	TAP_PARAM(enabled, "the probes are attached: 0 or 1",			\
 		  .type = TAP_PARAM_BOOL, .value = &(tool).enabled,		\
 		  .apply = tap_tool_apply_enabled);				\
-	TAP_PARAM(filter, "whose events: pid=, tid=, uid=, comm=, cgroup=, tree=, joined with commas", \
+	TAP_PARAM(filter,							\
+		  "whose events: pid=, tid=, uid=, comm=, cgroup=, tree=, joined with commas", \
 		  .type = TAP_PARAM_TEXT, .value = &(tool).filter,		\
 		  .check = tap_filter_check, .apply = tap_tool_apply_filter);	\
 	TAP_PARAM(escape, "names show blanks and unprintable bytes as octal escapes: 0 or 1", \

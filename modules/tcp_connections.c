@@ -123,7 +123,7 @@ static struct tap_tool tcp_connections = {
 	TAP_COLUMNS(tcp_connections_columns),
 	.event_size = sizeof(struct tcp_connections_event),
 };
-TAP_PARAM(verbose, "text has the peer's port, the time, the network namespace and the accept queue too: 0 or 1",
+TAP_PARAM(verbose, "text has peer port, time, network namespace and accept queue too: 0 or 1",
 	  .type = TAP_PARAM_BOOL, .value = &tcp_connections.verbose);
 TAP_PARAM_SELF(tcp_connections);
 module_tap_stream(tcp_connections, "accepted TCP connections");
