@@ -19,7 +19,7 @@ die()
 	exit 1
 }
 
-# Where the kernel named $1 is: the files release, initramfs, <release>/vmlinux and <release>/lib/modules/<release>/.
+# Where the kernel named $1 is: the files release, initramfs, <release>/image and <release>/lib/modules/<release>/.
 kernel_dir()
 {
 	echo "$TAP_CACHE/kernels/$1"
