@@ -1,0 +1,26 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# usage: tests/bench/bench.sh NAME
+#
+# Do events cost no more than tests/bench/bounds allows on the kernel NAME? Prints TAP.
+
+# shellcheck source=../static/lib.sh
+. "$(dirname "$0")/../static/lib.sh"
+
+[ $# = 1 ] || die "usage: tests/bench/bench.sh NAME"
+release=$(tests/vm/kernel "$1")
+# What is wrong is in its table; what is right is asked of its file, row by row.
+tests/bench/run "$1" 2>&1 | sed 's/^/# /' || true
+
+measured()
+{
+	grep -F "\"row\":\"$1\"," "build/bench/$release.json" | grep -E '"verdict":"(ok|-)"'
+}
+
+while read -r row counted _; do
+	case $row$counted in
+	'#'* | *-) ;;
+	*) check "$row is counted, steady and within its bound" measured "$row" ;;
+	esac
+done <tests/bench/bounds
+plan

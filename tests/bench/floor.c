@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * floor - empty handlers where a tool has its own
+ *
+ * What an event costs with this module is the least that any module pays which
+ * hooks the same places. It has no code in common with the tools. The number
+ * of calls is not even counted.
+ */
+#include <linux/err.h>
+#include <linux/ftrace.h>
+#include <linux/hrtimer.h>
+#include <linux/module.h>
+#include <linux/percpu.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+#include <linux/tracepoint.h>
+#include <trace/events/net.h>
+#include <trace/events/syscalls.h>
+
+#include "compat.h"
+
+static char *hook;
+module_param(hook, charp, 0400);
+MODULE_PARM_DESC(hook, "sys_enter: system calls; net: packets; accept: accepted connections; timer: 10000 times a second");
+
+/* --- tracepoints ------------------------------------------------------- */
+
+static void floor_sys_enter(void *data, struct pt_regs *regs, long nr)
+{
+}
+
+static void floor_xmit(void *data, struct sk_buff *skb, int rc,
+		       struct net_device *dev, unsigned int len)
+{
+}
+
+static void floor_recv(void *data, const struct sk_buff *skb)
+{
+}
+
+struct floor_point {
+	const char *hook;
+	const char *name;
+	void *handler;
+	struct tracepoint *tp;
+};
+
+static struct floor_point floor_points[] = {
+	{ "sys_enter", "sys_enter", floor_sys_enter },
+	{ "net", "net_dev_xmit", floor_xmit },
+	{ "net", "napi_gro_receive_entry", floor_recv },
+	{ "net", "napi_gro_frags_entry", floor_recv },
+	{ "net", "netif_receive_skb_entry", floor_recv },
+	{ "net", "netif_receive_skb_list_entry", floor_recv },
+	{ "net", "netif_rx_entry", floor_recv },
+};
+
+static void floor_find(struct tracepoint *tp, void *data)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(floor_points); i++)
+		if (!strcmp(floor_points[i].hook, hook) &&
+		    !strcmp(floor_points[i].name, tp->name))
+			floor_points[i].tp = tp;
+}
+
+static void floor_detach_points(void)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(floor_points); i++)
+		if (floor_points[i].tp)
+			tracepoint_probe_unregister(floor_points[i].tp,
+						    floor_points[i].handler, NULL);
+	tracepoint_synchronize_unregister();
+}
+
+static int floor_attach_points(void)
+{
+	int i, err;
+
+	for_each_kernel_tracepoint(floor_find, NULL);
+	for (i = 0; i < ARRAY_SIZE(floor_points); i++) {
+		struct floor_point *point = &floor_points[i];
+
+		if (!point->tp)
+			continue;
+		err = tracepoint_probe_register(point->tp, point->handler, NULL);
+		if (err) {
+			point->tp = NULL;
+			floor_detach_points();
+			return err;
+		}
+	}
+	return 0;
+}
+
+/* --- the entry of a function ------------------------------------------- */
+
+static void notrace floor_function(unsigned long ip, unsigned long parent,
+				   struct ftrace_ops *ops,
+				   struct tap_ftrace_regs *fregs)
+{
+}
+
+static struct ftrace_ops floor_ops = {
+	.func = floor_function,
+	.flags = TAP_FTRACE_FLAGS | TAP_FTRACE_RECURSION | FTRACE_OPS_FL_RCU,
+};
+
+static int floor_attach_function(void)
+{
+	/* the tracer writes into the name while it parses it */
+	char name[] = "__inet_accept";
+	int err = ftrace_set_filter(&floor_ops, name, strlen(name), 1);
+
+	return err ?: register_ftrace_function(&floor_ops);
+}
+
+/* --- timers ------------------------------------------------------------ */
+
+#define FLOOR_PERIOD (NSEC_PER_SEC / 10000)
+
+static DEFINE_PER_CPU(struct hrtimer, floor_timers);
+
+static enum hrtimer_restart floor_fire(struct hrtimer *timer)
+{
+	hrtimer_add_expires_ns(timer, FLOOR_PERIOD);
+	return HRTIMER_RESTART;
+}
+
+static void floor_start_timer(void *data)
+{
+	struct hrtimer *timer = this_cpu_ptr(&floor_timers);
+	u64 now = ktime_get_ns();
+
+	hrtimer_setup(timer, floor_fire, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_ABS_PINNED_HARD);
+	/* half a period beside the kernel's tick, which would share the interrupt */
+	hrtimer_start(timer, now - now % FLOOR_PERIOD + FLOOR_PERIOD * 3 / 2,
+		      HRTIMER_MODE_ABS_PINNED_HARD);
+}
+
+static void floor_stop_timers(void)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu)
+		hrtimer_cancel(per_cpu_ptr(&floor_timers, cpu));
+}
+
+/* --- the one that was asked for ---------------------------------------- */
+
+static int __init floor_init(void)
+{
+	if (!hook)
+		return -EINVAL;
+	if (!strcmp(hook, "sys_enter") || !strcmp(hook, "net"))
+		return floor_attach_points();
+	if (!strcmp(hook, "accept"))
+		return floor_attach_function();
+	if (!strcmp(hook, "timer")) {
+		on_each_cpu(floor_start_timer, NULL, 1);
+		return 0;
+	}
+	return -EINVAL;
+}
+module_init(floor_init);
+
+static void __exit floor_exit(void)
+{
+	if (!strcmp(hook, "accept"))
+		unregister_ftrace_function(&floor_ops);
+	else if (!strcmp(hook, "timer"))
+		floor_stop_timers();
+	else
+		floor_detach_points();
+}
+module_exit(floor_exit);
+
+MODULE_DESCRIPTION("empty handlers, to measure what hooks cost");
+MODULE_LICENSE("GPL");
