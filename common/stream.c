@@ -239,8 +239,9 @@ static void __tap_stream_drain(struct tap_stream *stream)
 		/* a few hundred instructions with interrupts off */
 		while (writing & 1 && READ_ONCE(ring->writing) == writing)
 			cond_resched();
-		/* the mark before the head, and the head before the records */
+		/* the mark before the head */
 		smp_rmb();
+		/* the head before the records; pairs with the writer's release */
 		ring->cut_head = smp_load_acquire(&ring->head);
 	}
 

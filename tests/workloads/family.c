@@ -17,7 +17,7 @@
  *   crowd=N       N children make one each, when all of them are there
  *   uid=N         from here on this process has that user id
  *   name=TEXT     and this name
- *   wait          wait for a line on stdin
+ *   wait          wait for a byte on stdin
  */
 #include <err.h>
 #include <pthread.h>
@@ -174,7 +174,7 @@ static void command(const char *what)
 		if (prctl(PR_SET_NAME, value))
 			err(1, "prctl");
 	} else if (!strcmp(name, "wait")) {
-		if (read(STDIN_FILENO, again, sizeof(again)) < 0)
+		if (read(STDIN_FILENO, again, 1) < 0)
 			err(1, "stdin");
 	} else {
 		errx(2, "what is %s?", what);

@@ -12,7 +12,7 @@
  *   set=N cur=N end=N    lseek()
  *   poll=MS epoll=MS     wait until there is something to read; -1: for ever
  *   follow=COUNT         COUNT times: wait, seek to the start, read to the end
- *   wait                 wait for a line on stdin
+ *   wait                 wait for a byte on stdin
  *
  * What is read goes to stdout as it is; any other outcome that is not plain
  * success is a line there: "set=5: Illegal seek", "poll=0: nothing".
@@ -108,8 +108,7 @@ static void command(char *what, int fd)
 			read_all(what, fd, sizeof(buf));
 		}
 	} else if (IS("wait")) {
-		/* a line is one write: more would be for the next wait */
-		if (read(STDIN_FILENO, buf, sizeof(buf)) < 0)
+		if (read(STDIN_FILENO, buf, 1) < 0)
 			err(1, "stdin");
 	} else {
 		errx(2, "what is %s?", what);
