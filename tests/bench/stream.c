@@ -45,6 +45,4 @@ static struct tap_tool record = {
 	TAP_COLUMNS(record_columns),
 	.event_size = sizeof(struct record_event),
 };
-module_tap_stream(record);
-
-MODULE_DESCRIPTION("an event at every system call, to measure what writing costs");
+module_tap_stream(record, "an event at every system call, to measure what writing costs");
