@@ -29,7 +29,10 @@ all: modules userspace	## modules for kernel KVER (default: the running one) or 
 modules: tree		## the modules alone, into build/<release>/
 	$(MAKE) -C $(KDIR) M=$(OBJ) modules
 	@rm -f $(filter-out $(TOOLS:%=$(OUT)/%.ko),$(wildcard $(OUT)/*.ko))
-	@cp -pu $(TOOLS:%=$(OBJ)/%.ko) $(OUT)/
+	@for t in $(TOOLS); do \
+		[ $(OUT)/$$t.ko -nt $(OBJ)/$$t.ko ] || \
+		objcopy --strip-debug $(OBJ)/$$t.ko $(OUT)/$$t.ko; \
+	done
 
 # Kbuild puts objects beside the sources.  Each kernel gets a tree of its own,
 # of links to the sources, so that several can be built from one checkout.
