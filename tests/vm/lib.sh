@@ -3,7 +3,8 @@
 # Shell functions and variables of the scripts in tests/vm. Sourced, never run.
 
 TAP_TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
-# Kernels and build roots: outside the checkout, so that clones share them and `make clean` keeps them.
+# Kernels and build roots: outside the checkout, so that clones share them and
+# `make clean` keeps them.
 TAP_CACHE=${TAP_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/tap}
 mkdir -p "$TAP_CACHE"
 TAP_CACHE=$(cd "$TAP_CACHE" && pwd -P)
@@ -19,7 +20,8 @@ die()
 	exit 1
 }
 
-# Where the kernel named $1 is: the files release, initramfs, <release>/image and <release>/lib/modules/<release>/.
+# Where the kernel named $1 is: the files release, initramfs, <release>/image
+# and <release>/lib/modules/<release>/.
 kernel_dir()
 {
 	echo "$TAP_CACHE/kernels/$1"
@@ -40,7 +42,8 @@ quietly()
 	return "$status"
 }
 
-# True if the file $1 is younger than a day: how often the network is asked for news.
+# True if the file $1 is younger than a day: how often the network is asked for
+# news.
 fresh()
 {
 	[ -n "$(find "$1" -mtime -1 2>/dev/null)" ]
@@ -56,11 +59,13 @@ lock()
 # Where the source of Debian 12's kernel is once debug or kcsan was built.
 linux_source=$TAP_CACHE/src/linux-source-6.1
 
-# Where modules for the kernels of Debian 13 are built: their headers and tools do not run on Debian 12.
+# Where modules for the kernels of Debian 13 are built: their headers and tools
+# do not run on Debian 12.
 trixie=$TAP_CACHE/roots/trixie
 
-# Run a command in the build root $trixie; the checkout and the cache are found there under the same names as here.
-# What it mounts is seen by that command only and goes with it.
+# Run a command in the build root $trixie; the checkout and the cache are found
+# there under the same names as here. What it mounts is seen by that command
+# only and goes with it.
 in_trixie()
 {
 	# shellcheck disable=SC2016 # that shell's variables
@@ -104,7 +109,8 @@ need_packages()
 		die "cannot install ${missing[*]}"
 }
 
-# The address from which this machine gets the archive labelled $1 (Debian, Debian-Security).
+# The address from which this machine gets the archive labelled $1 (Debian,
+# Debian-Security).
 mirror()
 {
 	local uri

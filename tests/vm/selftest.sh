@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # usage: tests/vm/selftest.sh NAME
 #
-# Does tests/vm/guest tell well from ill on the kernel NAME? Prints TAP. faults/ is a module with a fault of each kind.
+# Does tests/vm/guest tell well from ill on the kernel NAME? Prints TAP. faults/
+# is a module with a fault of each kind.
 
 # shellcheck source=../static/lib.sh
 . "$(dirname "$0")/../static/lib.sh"
@@ -13,7 +14,8 @@ tests/vm/kernel "$name" >/dev/null
 work=$TAP_TOP/build/faults/$name
 tests/vm/build "$name" -s -C tests/vm/faults "DIR=$work"
 
-# Run the script on stdin in a guest; what it and the host say goes to the file log, the exit status to the variable status.
+# Run the script on stdin in a guest; what it and the host say goes to the file
+# log, the exit status to the variable status.
 guest()
 {
 	cat >"$work/script"
