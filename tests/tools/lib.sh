@@ -44,11 +44,11 @@ until_true() # command...
 	return 1
 }
 
-# take TOOL - a snapshot of a tool for get and sum: its JSON, with one line of
-# name=value words, divided by tabs, for each object
+# take TOOL [FILE] - a snapshot of a tool, or what FILE has of it, for sum, count
+# and summary: a line of name=value words, divided by tabs, for each object
 take()
 {
-	jq -r 'to_entries | map("\(.key)=\(.value)") | @tsv' "$proc/$1.json" >"$tmp/rows"
+	jq -r 'to_entries | map("\(.key)=\(.value)") | @tsv' "${2-$proc/$1.json}" >"$tmp/rows"
 }
 
 # sum FIELD [name=value...] - a field added up over the rows that have all these

@@ -52,7 +52,8 @@ static void *wait_for_nobody(void *unused)
 
 static void start_threads(int nr)
 {
-	struct rlimit files = { nr + 64, nr + 64 };
+	/* one for the socket, one that accept() holds ready for the new one */
+	struct rlimit files = { 2 * nr + 64, 2 * nr + 64 };
 	pthread_attr_t attr;
 	pthread_t thread;
 

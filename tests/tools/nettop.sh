@@ -1,0 +1,365 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# nettop: packets and bytes as the devices counted them, and whose they are.
+. "$(dirname "$0")/lib.sh"
+
+set_nettop() # name value
+{
+	set_to nettop "$1" "$2"
+}
+
+# What all devices in the namespaces a and b counted: one line for each, inode of
+# the namespace, name, bytes and packets received and sent.
+devices()
+{
+	awk -F '[: ]+' 'FNR > 2 {
+		sub(/^ */, "")
+		print (FILENAME ~ /'"$drain_a"'/ ? "'"$inode_a"'" : "'"$inode_b"'"), $1, $2, $3, $10, $11
+	}' /proc/"$drain_a"/net/dev /proc/"$drain_b"/net/dev
+}
+
+reset()
+{
+	set_nettop reset 1
+	devices >"$tmp/before"
+}
+
+# TEXT: what nettop counted since reset is what the devices counted, who leave out
+# so many bytes of each packet.
+agrees() # text [bytes]
+{
+	take nettop
+	devices >"$tmp/after"
+	check "$1: as the devices counted" diff \
+		<(awk -v more="${2-0}" '
+			{ key = $1 " " $2 }
+			FILENAME ~ /before$/ { for (i = 3; i <= 6; i++) old[key, i] = $i; next }
+			{
+				for (i = 3; i <= 6; i++)
+					$i -= old[key, i]
+				print key, $3 + more * $4, $4, $5 + more * $6, $6
+			}
+		' "$tmp/before" "$tmp/after" | grep -v ' 0 0 0 0$' | sort) \
+		<(awk -F '\t' '
+			{
+				delete row
+				for (i = 1; i <= NF; i++) {
+					n = index($i, "=")
+					row[substr($i, 1, n - 1)] = substr($i, n + 1)
+				}
+				key = row["netns"] " " row["dev"]
+			}
+			$1 ~ /^tool=/ {
+				recv_bytes[key] += row["recv_bytes"]
+				recv_packets[key] += row["recv_packets"]
+				xmit_bytes[key] += row["xmit_bytes"]
+				xmit_packets[key] += row["xmit_packets"]
+			}
+			END {
+				for (key in recv_bytes)
+					print key, recv_bytes[key], recv_packets[key], xmit_bytes[key], xmit_packets[key]
+			}
+		' "$tmp/rows" | sort)
+	check "$1: nothing is lost" is "$(summary lost)" 0
+}
+
+in_a()
+{
+	ip netns exec a "$@"
+}
+in_b()
+{
+	ip netns exec b "$@"
+}
+
+# Two namespaces and a cable, on which nothing happens by itself.
+for ns in a b; do
+	ip netns add $ns
+	ip -n $ns link set lo up
+	ip netns exec $ns sysctl -q -w net.ipv6.conf.default.accept_dad=0 net.ipv6.conf.default.addr_gen_mode=1 \
+		net.ipv6.conf.default.router_solicitations=0 net.ipv6.conf.default.mldv2_unsolicited_report_interval=1 \
+		net.ipv4.ping_group_range='0 2147483647'
+done
+mac=02:00:00:00:00:0
+ip link add va netns a address ${mac}a type veth peer name vb netns b address ${mac}b
+for end in 'a 1 b 2' 'b 2 a 1'; do
+	read -r ns n other m <<<"$end"
+	ip -n "$ns" link set "v$ns" up
+	for net in 10.0.0. fd00::; do
+		ip -n "$ns" addr add "$net$n/24" dev "v$ns"
+		ip -n "$ns" neigh add "$net$m" dev "v$ns" lladdr "$mac$other" nud permanent
+	done
+done
+drain_a=$(in_a "$workloads/udp" drain 9)
+drain_b=$(in_b "$workloads/udp" drain 9)
+inode_a=$(stat -L -c %i /run/netns/a)
+inode_b=$(stat -L -c %i /run/netns/b)
+
+load nettop interval_ms=0
+
+# --- datagrams
+datagrams() # text address
+{
+	local pid
+
+	reset
+	ip netns exec a "$workloads/udp" send "$2" 9 1000 100 >"$tmp/sent" &
+	pid=$!
+	wait $pid
+	agrees "$1"
+	check "$1: the sender's row" is "$(sum xmit_packets dev=va pid=$pid) $(cat "$tmp/sent")" "1000 1000"
+	check "$1: received in total" is "$(sum recv_packets dev=vb)" 1000
+	check "$1: a row has one direction of one device" is "$(count) $(sum recv_packets dev=va) $(sum xmit_packets dev=vb)" "2 0 0"
+}
+datagrams "1000 datagrams, IPv4" 10.0.0.2
+datagrams "1000 datagrams, IPv6" fd00::2
+reset
+for how in "" -o -m "-m -o"; do
+	# shellcheck disable=SC2086 # words
+	in_a "$workloads/udp" send $how fd00::2 9 250 1000 >/dev/null
+done
+agrees "sendto, send, sendmmsg"
+check "sendto, send, sendmmsg: all of them" is "$(sum xmit_packets dev=va)" 1000
+
+reset
+ip netns exec a "$workloads/udp" send -c 0 -m 10.0.0.2 9 100000 100 >"$tmp/sent0" &
+sender0=$!
+ip netns exec a "$workloads/udp" send -c 1 -m fd00::2 9 100000 100 >"$tmp/sent1" &
+sender1=$!
+wait $sender0 $sender1
+agrees "two senders at once"
+for i in 0 1; do
+	pid=sender$i
+	check "two senders at once: the row of sender $i" is "$(sum xmit_packets dev=va "pid=${!pid}")" "$(cat "$tmp/sent$i")"
+	check "two senders at once: it is 100000" is "$(cat "$tmp/sent$i")" 100000
+done
+
+# --- text
+cat $proc/nettop >"$tmp/text"
+check "header" is "$(head -n 1 "$tmp/text")" \
+	"$(printf '%5s %5s %-7s %7s %7s %7s %7s %-15s' PID UID DEV XMIT_PK RECV_PK XMIT_KB RECV_KB COMMAND)"
+check "a line" grep -qxF "$(printf '%5d %5d %-7s %7d %7d %7d %7d %-15s' $sender1 0 va 100000 0 $((162 * 100000 / 1024)) 0 udp)" "$tmp/text"
+check "trailer" grep -qxE '# window_ms=[0-9]+ state=running rows=4 shown=4 events=400000 lost=0 self=0' <(tail -n 1 "$tmp/text")
+check "the busiest first, then by pid and device" is \
+	"$(awk 'NR > 1 && !/^#/ { print $1, $3 }' "$tmp/text" | paste -sd ' ')" \
+	"$(printf '%s\n' "$sender0 va" "$sender0 vb" "$sender1 va" "$sender1 vb" | sort -k 1,1n -k 2 | paste -sd ' ')"
+set_nettop limit 1
+check "limit: one line" is "$(wc -l <$proc/nettop) $(tail -n 1 $proc/nettop | grep -c 'rows=4 shown=1')" "3 1"
+check "limit: JSON has all" is "$(wc -l <$proc/nettop.json)" 5
+set_nettop limit 0
+check "JSON: the fields of a row" is "$(head -n 1 $proc/nettop.json | jq -r 'to_entries | map("\(.key):\(.value | type)") | join(" ")')" \
+	"$(printf '%s ' tool:string {pid,uid}:number dev:string {xmit,recv}_packets:number {xmit,recv}_bytes:number {comm,thread}:string {tid,ns_pid,netns,ifindex}:number | sed 's/ $//')"
+
+# --- other kinds of traffic
+reset
+for ns in a b; do
+	ip netns exec $ns "$workloads/udp" send -o 127.0.0.1 9 100 100 >/dev/null
+	ip netns exec $ns "$workloads/udp" send ::1 9 100 100 >/dev/null
+done
+agrees "lo of two namespaces"
+check "lo of two namespaces: told by JSON" is \
+	"$(sum xmit_packets dev=lo netns="$inode_a") $(sum xmit_packets dev=lo netns="$inode_b")" "200 200"
+
+reset
+in_a ping -q -f -c 200 10.0.0.2 >/dev/null
+in_a ping -q -f -c 200 -s 4000 fd00::2 >/dev/null
+agrees "ping, also in fragments"
+check "ping: 200 and 3 times 200 packets each way" is "$(sum xmit_packets dev=va) $(sum xmit_packets dev=vb)" "800 800"
+
+# A raw socket that sends whole frames, to nobody.
+reset
+# shellcheck disable=SC2016 # Perl's variables
+in_a perl -MSocket -e '
+	socket(my $s, 17, SOCK_RAW, 0) or die "socket: $!";
+	my $to = pack "Snlx2C2x8", 17, 0x88b5, $ARGV[0], 0, 6;
+	my $frame = pack "H12H12na*", "02000000000b", "02000000000a", 0x88b5, "x" x 200;
+	send($s, $frame, 0, $to) // die "send: $!" for 1 .. 300;' "$(in_a cat /sys/class/net/va/ifindex)"
+agrees "a raw socket"
+check "a raw socket: whole frames" is "$(sum xmit_packets comm=perl dev=va) $(sum xmit_bytes comm=perl dev=va)" "300 $((300 * 214))"
+
+# --- TCP, with and without offloads
+head -c 10000000 /dev/zero >"$tmp/file"
+(cd "$tmp" && exec ip netns exec b python3 -m http.server --bind :: 80) >/dev/null 2>&1 &
+until_true in_a curl -sS -o /dev/null http://10.0.0.2/
+download() # text address [bytes]
+{
+	reset
+	in_a curl -sS -o "$tmp/copy" "http://$2/file"
+	check "$1: it came" is "$(stat -c %s "$tmp/copy")" 10000000
+	until_true in_a sh -c '! ss -Htn state established,fin-wait-1,fin-wait-2,last-ack,closing | grep .'
+	agrees "$1" "${3-0}"
+}
+offload() # on|off
+{
+	in_a ethtool -K va tso "$1" gso "$1" gro "$1" tx "$1"
+	in_b ethtool -K vb tso "$1" gso "$1" gro "$1" tx "$1"
+}
+download "10 MB over TCP as it is" 10.0.0.2
+offload on >/dev/null
+download "10 MB over TCP with TSO, GSO and GRO" '[fd00::2]'
+offload off >/dev/null
+download "10 MB over TCP without" 10.0.0.2
+# A veth that has its packets from NAPI (GRO here, no TSO there) does not count link headers.
+in_a ethtool -K va tx on tso off gso on gro on >/dev/null
+in_b ethtool -K vb tx on tso off gso on gro on >/dev/null
+download "10 MB over TCP, GSO in software and GRO" 10.0.0.2 14
+for ns in a b; do
+	ip netns exec $ns ethtool -K v$ns gro off >/dev/null
+done
+
+# --- softirqs: what they send and receive is nobody's
+reset
+in_a ping -q -f -c 100 10.0.0.2 >/dev/null
+take nettop
+check "(irq): it has pid 0 and user 0" is "$(count 'comm=(irq)')" "$(count 'comm=(irq)' pid=0 uid=0 tid=0 ns_pid=0)"
+check "(irq): the answers are its" is "$(sum xmit_packets 'comm=(irq)' dev=vb)" 100
+check "(irq): the questions are not" is "$(sum xmit_packets 'comm=(irq)' dev=va)" 0
+
+# --- windows
+set_nettop interval_ms 3600000
+in_a "$workloads/udp" send 10.0.0.2 9 100 100 >/dev/null
+take nettop
+check "a window that is not complete" is "$(sum xmit_packets dev=va) $(summary state)" "100 partial"
+set_nettop flip 1
+in_a "$workloads/udp" send 10.0.0.2 9 23 100 >/dev/null
+take nettop
+check "a complete window" is "$(sum xmit_packets dev=va) $(summary state)" "100 complete"
+set_nettop flip 1
+take nettop
+check "the next window" is "$(sum xmit_packets dev=va)" 23
+set_nettop flip 1
+check "a window without events: header and trailer" diff - <(sed 's/_ms=[0-9]*/_ms=N/' $proc/nettop) <<-END
+	$(head -n 1 "$tmp/text")
+	# window_ms=N state=complete rows=0 shown=0 events=0 lost=0 self=0
+END
+
+# Windows end while packets are counted; each packet is in one of them.
+cat >"$tmp/windows.pl" <<'END'
+use POSIX ':sys_wait_h';
+my ($total, $with, $last) = (0, 0, undef);
+my $sender = fork // die "fork: $!";
+if (!$sender) {
+	open STDOUT, '>', '/dev/null';
+	exec @ARGV or die;
+}
+for (my $more = 1; $more;) {
+	$more = !waitpid $sender, WNOHANG;
+	open my $flip, '>', '/sys/kernel/debug/tap/nettop/flip' or die "flip: $!";
+	syswrite $flip, 1 or die "flip: $!";
+	open my $f, '<', '/proc/tap/nettop.json' or die;
+	my $text = join '', <$f>;
+	my ($window) = $text =~ /"summary".*"window":(\d+)/ or die $text;
+	!defined $last || $window == $last + 1 or die "window $window after $last\n";
+	$last = $window;
+	my ($packets) = $text =~ /"dev":"va","xmit_packets":(\d+)/;
+	next unless $packets;
+	$total += $packets;
+	$with++;
+}
+print "$total, ", $with > 1 ? 'several' : $with, " windows\n";
+END
+check "windows one after the other: each packet once" is \
+	"$(perl "$tmp/windows.pl" ip netns exec a "$workloads/udp" send 10.0.0.2 9 50000 100)" "50000, several windows"
+rmmod nettop
+
+load nettop
+check "5 s are the default" is "$(cat "$debugfs/nettop/interval_ms")" 5000
+in_a "$workloads/udp" send 10.0.0.2 9 1 100 >/dev/null
+check "a window ends by itself, and has the packet" until_true grep -qE ' va +1 ' $proc/nettop
+until_true grep -q state=complete $proc/nettop
+check "the next one has not" until_true grep -q 'state=complete rows=0' $proc/nettop
+rmmod nettop
+load nettop interval_ms=0
+
+# --- names
+names() # leader thread
+{
+	set_nettop reset 1
+	pid=$(in_a "$workloads/names" "$1" "$2" 100 10.0.0.2 9)
+	take nettop
+}
+names leader worker
+check "names=process: one row" is "$(count pid="$pid" dev=va) $(sum xmit_packets comm=leader dev=va)" "1 300"
+set_nettop names thread
+names leader worker
+check "names=thread: a row for each name" is \
+	"$(count pid="$pid" dev=va) $(sum xmit_packets thread=leader dev=va) $(sum xmit_packets thread=worker dev=va)" "2 100 200"
+check "names=thread: text has the thread's name" is \
+	"$(awk '$3 == "va" { print $NF, $4 }' $proc/nettop | sort | paste -sd ' ')" "leader 100 worker 200"
+set_nettop names process
+set_nettop reset 1
+in_a "$workloads/udp" send -n 'new name' 10.0.0.2 9 100 100 >/dev/null
+take nettop
+check "a process that changes its name: one row, the new name" is "$(count dev=va) $(sum xmit_packets 'comm=new name')" "1 100"
+set_nettop reset 1
+pid=$(in_a sh -c 'echo $$; '"$workloads/udp"' send 10.0.0.2 9 10 1 >/dev/null; exec '"$workloads/udp"' send 10.0.0.2 9 20 1 >&2' 2>/dev/null)
+take nettop
+check "a process that executes another program: one row, the new name" is \
+	"$(count "pid=$pid" dev=va) $(sum xmit_packets "pid=$pid" comm=udp dev=va)" "1 20"
+
+# In text a name is one word; in JSON it is a string, whatever the name.
+set_nettop names thread
+while IFS='|' read -r name text json; do
+	# shellcheck disable=SC2059 # it has escapes
+	names "$(printf "$name")" x
+	check "a strange name: $text" is "$(awk '$3 == "va" && $8 != "x" { print $4, $8, NF }' $proc/nettop)" "100 $text 8"
+	check "a strange name: JSON: $json" is \
+		"$(jq -a 'select(.thread != "x" and .dev == "va") | .thread' $proc/nettop.json)" "$json"
+done <<'END'
+two words|two\040words|"two words"
+tab\tline\n.|tab\011line\012.|"tab\tline\n."
+gr\303\274n|gr\303\274n|"gr\u00fcn"
+bad\377\200\303|bad\377\200\303|"bad\u00ff\u0080\u00c3"
+quote"b\\slash|quote"b\134slash|"quote\"b\\slash"
+\001\033[2J|\001\033[2J|"\u0001\u001b[2J"
+abcdefghijklmno|abcdefghijklmno|"abcdefghijklmno"
+END
+set_nettop escape 0
+names 'two words' x
+check "escape=0: as it is" grep -q ' two words *$' $proc/nettop
+set_nettop escape 1
+set_nettop names process
+
+# --- devices come, go and change their names
+ip -n a link set va down
+ip -n a link set va name renamed
+ip -n a link set renamed up
+for net in 10.0.0. fd00::; do
+	ip -n a addr replace ${net}1/24 dev renamed
+	ip -n a neigh replace ${net}2 dev renamed lladdr ${mac}b nud permanent
+done
+set_nettop reset 1
+in_a "$workloads/udp" send 10.0.0.2 9 100 100 >/dev/null
+take nettop
+check "a device with a new name" is "$(sum xmit_packets dev=renamed) $(count dev=va)" "100 0"
+
+# What reorders packets keeps its own data where the device of a packet is.
+tc -n a qdisc add dev renamed root netem delay 1ms reorder 50% gap 3
+reset
+in_a "$workloads/udp" send -m 10.0.0.2 9 20000 100 >/dev/null
+until_true in_a sh -c 'tc -s qdisc show dev renamed | grep -q "backlog 0b 0p"'
+agrees "netem that reorders"
+tc -n a qdisc del dev renamed root
+
+# --- more processes than rows
+rmmod nettop
+load nettop interval_ms=0 max_rows=16
+in_a bash -c 'for ((i = 0; i < 100; i++)); do '"$workloads/udp"' send 10.0.0.2 9 10 100; done' >/dev/null
+take nettop
+for field in xmit_packets:1000 recv_packets:1000 xmit_bytes:142000 recv_bytes:142000; do
+	check "max_rows=16 and 100 processes: $field" is "$(sum "${field%:*}")" "${field#*:}"
+done
+check "max_rows=16: nothing is lost" is "$(summary lost)" 0
+check "max_rows=16: most are in the row of all others" [ "$(sum xmit_packets 'comm=(other)' pid=0 uid=0 dev=- netns=0)" -gt 500 ]
+check "max_rows=16: its line" grep -qxE ' +0 +0 - +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ \(other\) *' $proc/nettop
+# Room is made where processes have ended: it is looked for once a second.
+check "max_rows=16: what has ended is added up" until_true grep -q '(exited)' $proc/nettop
+in_a "$workloads/udp" send 10.0.0.2 9 77 100 >/dev/null
+take nettop
+check "max_rows=16: there is room again" is "$(sum xmit_packets dev=renamed comm=udp)" 77
+check "max_rows=16: no packet got lost in this" is "$(sum xmit_packets) $(sum recv_packets)" "1077 1077"
+rmmod nettop
+
+check "nothing is left" [ ! -e $proc ]
+kill "$drain_a" "$drain_b"
+plan
