@@ -15,9 +15,10 @@
 static bool tap_gate_is_reader(const struct tap_gate *gate,
 			       const struct task_struct *task)
 {
-	int i;
+	unsigned int nr = READ_ONCE(gate->nr_readers);
+	unsigned int i;
 
-	for (i = 0; i < TAP_READERS; i++)
+	for (i = 0; i < nr; i++)
 		if (READ_ONCE(gate->readers[i].pid) == task->tgid &&
 		    READ_ONCE(gate->readers[i].start) ==
 		    READ_ONCE(task->group_leader)->start_time)
@@ -31,8 +32,8 @@ enum tap_verdict tap_gate_test(struct tap_gate *gate, struct task_struct *task)
 
 	if (filter && !tap_filter_match(filter, task))
 		return TAP_FILTERED;
-	if (READ_ONCE(gate->nr_readers) && !READ_ONCE(gate->count_readers) &&
-	    task && tap_gate_is_reader(gate, task))
+	if (task && !READ_ONCE(gate->count_readers) &&
+	    tap_gate_is_reader(gate, task))
 		return TAP_SELF;
 	return TAP_COUNT;
 }
@@ -60,7 +61,7 @@ int tap_gate_add_reader(struct tap_gate *gate)
 	u64 start = current->group_leader->start_time;
 	int i, slot = -1;
 
-	for (i = 0; i < TAP_READERS; i++) {
+	for (i = TAP_READERS - 1; i >= 0; i--) {
 		if (gate->readers[i].pid == current->tgid &&
 		    gate->readers[i].start == start) {
 			gate->readers[i].opens++;
@@ -74,16 +75,20 @@ int tap_gate_add_reader(struct tap_gate *gate)
 	gate->readers[slot].opens = 1;
 	WRITE_ONCE(gate->readers[slot].start, start);
 	WRITE_ONCE(gate->readers[slot].pid, current->tgid);
-	WRITE_ONCE(gate->nr_readers, gate->nr_readers + 1);
+	WRITE_ONCE(gate->nr_readers, max(gate->nr_readers, slot + 1U));
 	tap_gate_update(gate);
 	return slot;
 }
 
 void tap_gate_remove_reader(struct tap_gate *gate, int slot)
 {
+	unsigned int nr = gate->nr_readers;
+
 	if (slot < 0 || --gate->readers[slot].opens)
 		return;
 	WRITE_ONCE(gate->readers[slot].pid, 0);
-	WRITE_ONCE(gate->nr_readers, gate->nr_readers - 1);
+	while (nr && !gate->readers[nr - 1].pid)
+		nr--;
+	WRITE_ONCE(gate->nr_readers, nr);
 	tap_gate_update(gate);
 }

@@ -22,7 +22,7 @@ struct tap_gate {
 	/* private: */
 	bool shut;			/* there is something to test */
 	struct tap_filter *filter;	/* freed an RCU grace period after it was replaced */
-	unsigned int nr_readers;	/* slots in use */
+	unsigned int nr_readers;	/* slots up to the last one in use */
 	struct {
 		pid_t pid;		/* 0: free; written last, cleared first */
 		unsigned int opens;

@@ -40,6 +40,9 @@
 
 #define TAP_DRAIN_DELAY (HZ / 10)
 
+/* A ring's last record may be as long as that. */
+#define TAP_RING_SLACK (TAP_EVENT_MAX + sizeof(struct tap_record))
+
 /* Context: any, NMI too; the next step needs a lock that a handler cannot take. */
 static void tap_stream_kick(struct irq_work *irq_work)
 {
@@ -53,55 +56,17 @@ static void tap_stream_kick(struct irq_work *irq_work)
 		queue_delayed_work(stream->queue, &stream->work, TAP_DRAIN_DELAY);
 }
 
-void tap_stream_write(struct tap_stream *stream, const void *event, size_t len)
+bool tap_stream_alarm(struct tap_stream *stream, struct tap_ring *ring, u64 used)
 {
-	u32 size = ALIGN(sizeof(struct tap_record) + len, 8);
-	struct tap_record *record;
-	struct tap_ring *ring;
-	unsigned long flags;
-	u64 used, pad;
-	u32 offset;
+	u32 half = stream->ring_size / 2;
 
-	local_irq_save(flags);
-	ring = this_cpu_ptr(stream->rings);
-	offset = ring->head & (stream->ring_size - 1);
-	/* a record is never split: what is left of the ring is skipped */
-	pad = offset + size > stream->ring_size ? stream->ring_size - offset : 0;
-	/* acquire: the drain has read what is overwritten now */
-	used = ring->head + pad - smp_load_acquire(&ring->tail);
-	if (unlikely(used + size > stream->ring_size) || unlikely(in_nmi())) {
+	if (in_nmi() || used > stream->ring_size) {
 		local_inc(&ring->lost);
-		goto out;
+		return false;
 	}
-	WRITE_ONCE(ring->writing, ring->writing + 1);
-	/* the mark is seen before the stamp is taken; pairs with the drain */
-	smp_mb();
-	if (unlikely(pad)) {
-		if (pad >= sizeof(*record)) {
-			record = (struct tap_record *)(ring->data + offset);
-			record->size = 0;
-		}
-		offset = 0;
-	}
-	record = (struct tap_record *)(ring->data + offset);
-	record->stamp = ktime_get_mono_fast_ns();
-	record->size = size;
-	record->len = len;
-	record->lost = local_read(&ring->lost);
-	memcpy(record + 1, event, len);
-	/* the record is complete before it is seen */
-	smp_store_release(&ring->head, ring->head + pad + size);
-	/* and seen before the mark goes */
-	smp_store_release(&ring->writing, ring->writing + 1);
-
-	if (unlikely(!READ_ONCE(stream->armed)) ||
-	    unlikely(used <= stream->ring_size / 2 &&
-		     used + size > stream->ring_size / 2)) {
-		WRITE_ONCE(stream->armed, 1);
-		irq_work_queue(&stream->irq_work);
-	}
-out:
-	local_irq_restore(flags);
+	WRITE_ONCE(stream->alarm, used > half ? stream->ring_size : half);
+	irq_work_queue(&stream->irq_work);
+	return true;
 }
 
 void tap_stream_lose(struct tap_stream *stream)
@@ -168,19 +133,10 @@ static void tap_history_lost(struct tap_stream *stream, u64 stamp, u32 lost)
 static struct tap_record *tap_ring_peek(struct tap_stream *stream,
 					struct tap_ring *ring)
 {
-	struct tap_record *record;
-	u32 offset;
-
-	while (ring->tail != ring->cut_head) {
-		offset = ring->tail & (stream->ring_size - 1);
-		record = (struct tap_record *)(ring->data + offset);
-		if (stream->ring_size - offset >= sizeof(*record) && record->size)
-			return record;
-		/* nothing was read there */
-		smp_store_release(&ring->tail,
-				  ring->tail + stream->ring_size - offset);
-	}
-	return NULL;
+	if (ring->tail == ring->cut_head)
+		return NULL;
+	return (struct tap_record *)(ring->data +
+				     (ring->tail & (stream->ring_size - 1)));
 }
 
 /*
@@ -225,24 +181,22 @@ static void __tap_stream_drain(struct tap_stream *stream)
 	int cpu;
 
 	lockdep_assert_held(&stream->lock);
-	WRITE_ONCE(stream->armed, 0);
+	WRITE_ONCE(stream->alarm, 0);
 	/* a writer that comes from here on asks for the next drain */
 	smp_mb();
 	cut = ktime_get_mono_fast_ns();
 	/* stamp before mark; pairs with the barrier in tap_stream_write() */
 	smp_mb();
 	for_each_possible_cpu(cpu) {
-		u32 writing;
+		u64 head;
 
 		ring = per_cpu_ptr(stream->rings, cpu);
-		writing = READ_ONCE(ring->writing);
+		head = READ_ONCE(ring->head);
 		/* a few hundred instructions with interrupts off */
-		while (writing & 1 && READ_ONCE(ring->writing) == writing)
+		while (head & 1 && READ_ONCE(ring->head) == head)
 			cond_resched();
-		/* the mark before the head */
-		smp_rmb();
 		/* the head before the records; pairs with the writer's release */
-		ring->cut_head = smp_load_acquire(&ring->head);
+		ring->cut_head = smp_load_acquire(&ring->head) & ~1ULL;
 	}
 
 	while ((ring = tap_stream_oldest(stream, cut))) {
@@ -355,7 +309,7 @@ void tap_stream_stats(struct tap_stream *stream, struct tap_stream_stats *stats)
 	for_each_possible_cpu(cpu)
 		stats->self += local_read(&per_cpu_ptr(stream->rings, cpu)->self);
 	stats->bytes = stream->history_size +
-		       (u64)stream->ring_size * num_possible_cpus();
+		       num_possible_cpus() * (stream->ring_size + TAP_RING_SLACK);
 	mutex_unlock(&stream->lock);
 }
 
@@ -379,8 +333,8 @@ int tap_stream_init(struct tap_stream *stream, u32 buffer_kb, const char *name)
 	for_each_possible_cpu(cpu) {
 		struct tap_ring *ring = per_cpu_ptr(stream->rings, cpu);
 
-		ring->data = kvmalloc_node(stream->ring_size, GFP_KERNEL,
-					   cpu_to_node(cpu));
+		ring->data = kvmalloc_node(stream->ring_size + TAP_RING_SLACK,
+					   GFP_KERNEL, cpu_to_node(cpu));
 		if (!ring->data)
 			goto err_fini;
 	}

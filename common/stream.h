@@ -7,6 +7,7 @@
 #include <linux/irq_work.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
+#include <linux/timekeeping.h>
 #include <linux/types.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -38,8 +39,7 @@ struct tap_record {
 struct tap_ring {
 	/* private: */
 	u8 *data;
-	u32 writing;		/* odd while a record is written; see tap_stream_drain() */
-	u64 head;		/* bytes written, ever; released by the writer */
+	u64 head;		/* bytes written, ever; odd while a record is written */
 	local_t lost;		/* events without room, ever; NMIs count too */
 	local_t self;		/* events of readers, left out */
 	u64 tail ____cacheline_aligned_in_smp;	/* bytes drained; released by the drain */
@@ -61,7 +61,7 @@ struct tap_stream {
 	/* private: */
 	struct tap_ring __percpu *rings;
 	u32 ring_size;
-	u32 armed;		/* a drain is on its way; set by writers, cleared by the drain */
+	u32 alarm;		/* bytes in a ring that call for a drain; 0 after each drain */
 	struct mutex lock;	/* protects all below, and makes the drain the only one */
 	u8 *history;
 	size_t history_size;
@@ -113,17 +113,63 @@ int tap_stream_init(struct tap_stream *stream, u32 buffer_kb, const char *name);
 void tap_stream_fini(struct tap_stream *stream);
 
 /**
+ * tap_stream_alarm() - the rare part of tap_stream_write()
+ * @stream: the stream
+ * @ring: this CPU's ring
+ * @used: bytes it would hold with the new event
+ *
+ * Asks for a drain, or counts the event as lost.
+ *
+ * Context: any, interrupts off.
+ * Return: true if the event is to be written.
+ */
+bool tap_stream_alarm(struct tap_stream *stream, struct tap_ring *ring, u64 used);
+
+/**
  * tap_stream_write() - put an event into the stream
  * @stream: the stream
  * @event: the event, without padding that was not initialised
  * @len: its length, 1 to TAP_EVENT_MAX bytes
  *
  * The event is copied. If this CPU's ring is full, or in an NMI, the event is
- * counted as lost, at its place in the order.
+ * counted as lost, at its place in the order. Inline, so that a constant length
+ * is copied by a few moves.
  *
  * Context: any.
  */
-void tap_stream_write(struct tap_stream *stream, const void *event, size_t len);
+static __always_inline void tap_stream_write(struct tap_stream *stream,
+					     const void *event, size_t len)
+{
+	u32 size = ALIGN(sizeof(struct tap_record) + len, 8);
+	struct tap_record *record;
+	struct tap_ring *ring;
+	unsigned long flags;
+	u64 head, used;
+
+	local_irq_save(flags);
+	ring = this_cpu_ptr(stream->rings);
+	head = ring->head;
+	/* acquire: the drain has read what is overwritten now */
+	used = head + size - smp_load_acquire(&ring->tail);
+	if (unlikely(used > READ_ONCE(stream->alarm)) || unlikely(in_nmi()))
+		if (!tap_stream_alarm(stream, ring, used))
+			goto out;
+	WRITE_ONCE(ring->head, head | 1);
+	/* the mark is seen before the stamp is taken; pairs with the drain */
+	smp_mb();
+	/* a record is never split: the last one runs into the ring's slack */
+	record = (struct tap_record *)(ring->data +
+				       (head & (stream->ring_size - 1)));
+	record->stamp = ktime_get_mono_fast_ns();
+	record->size = size;
+	record->len = len;
+	record->lost = local_read(&ring->lost);
+	memcpy(record + 1, event, len);
+	/* the record is complete before it is seen */
+	smp_store_release(&ring->head, head + size);
+out:
+	local_irq_restore(flags);
+}
 
 /**
  * tap_stream_lose() - count an event as lost without writing it

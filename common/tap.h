@@ -245,14 +245,13 @@ static __always_inline void tap_add(struct tap_sums row, u32 sum, u64 n)
 /**
  * tap_event() - write an event
  * @tool: a stream tool
- * @event: the event, @event_size bytes, no byte of it uninitialised
+ * @event: the event, @event_size bytes, no byte of it uninitialised; its type
+ *         is the event's
  *
  * Context: between tap_begin() and tap_end().
  */
-static __always_inline void tap_event(struct tap_tool *tool, const void *event)
-{
-	tap_stream_write(&tool->stream, event, tool->event_size);
-}
+#define tap_event(tool, event)						\
+	tap_stream_write(&(tool)->stream, event, sizeof(*(event)))
 
 /**
  * tap_tool_start() - bring a tool to life: init of its module

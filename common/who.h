@@ -62,9 +62,7 @@ struct tap_names {
  */
 static __always_inline struct task_struct *tap_current(void)
 {
-	if (in_serving_softirq() || in_hardirq() || in_nmi())
-		return NULL;
-	return current;
+	return in_task() ? current : NULL;
 }
 
 /**
@@ -73,7 +71,7 @@ static __always_inline struct task_struct *tap_current(void)
  * @task: the task, current or one that cannot go away; NULL: interrupt context
  * @by_thread: names=thread
  *
- * Context: any.
+ * Context: any, CPU pinned.
  */
 static __always_inline void tap_who_set(struct tap_who *who,
 					struct task_struct *task, bool by_thread)
@@ -82,8 +80,8 @@ static __always_inline void tap_who_set(struct tap_who *who,
 		return;
 	who->start = READ_ONCE(task->group_leader)->start_time;
 	who->pid = task->tgid;
-	/* what the initial user namespace calls it */
-	who->uid = __kuid_val(task_uid(task));
+	/* a kuid is the initial user namespace's uid; a pinned CPU is RCU's reader */
+	who->uid = __kuid_val(rcu_dereference_raw(task->real_cred)->uid);
 	if (by_thread)
 		strscpy_pad(who->thread, task->comm, sizeof(who->thread));
 }
