@@ -373,7 +373,7 @@ static void load_thread(void *data, unsigned int cpu)
 
 	for (i = 0; i < 20 || atomic_read(&load->timers[cpu]) < 100; i++) {
 		load_turn(load, 10000 * (cpu + 1), 500);
-		cond_resched();
+		cond_resched_tasks_rcu_qs();
 	}
 }
 

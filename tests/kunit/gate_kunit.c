@@ -199,7 +199,7 @@ static void load_thread(void *data, unsigned int cpu)
 
 	while (!READ_ONCE(load->done)) {
 		load_test(data, cpu);
-		cond_resched();
+		cond_resched_tasks_rcu_qs();
 	}
 }
 

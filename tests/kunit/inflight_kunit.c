@@ -170,7 +170,7 @@ static void load_thread(void *data, unsigned int cpu)
 			load_take(load, theirs + i + round * load->per_cpu);
 		for (i = 0; i < load->per_cpu; i++)
 			load_take(load, mine + i + round * load->per_cpu);
-		cond_resched();
+		cond_resched_tasks_rcu_qs();
 	}
 }
 

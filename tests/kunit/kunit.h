@@ -44,7 +44,10 @@ do {									\
 
 /* Work on all CPUs at the same time. */
 struct tap_kunit_load {
-	/* in a thread bound to @cpu, until it returns */
+	/*
+	 * in a thread bound to @cpu, until it returns; what takes long calls
+	 * cond_resched_tasks_rcu_qs(), which detaching of probes waits for
+	 */
 	void (*thread)(void *data, unsigned int cpu);
 	/* meanwhile in a hard interrupt on @cpu every 50 us; NULL: no timer */
 	void (*timer)(void *data, unsigned int cpu);

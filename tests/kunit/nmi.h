@@ -54,7 +54,7 @@ static inline void tap_nmi_send_until_done(struct tap_kunit_load *load)
 	while (!completion_done(&load->done)) {
 		for_each_online_cpu(cpu)
 			tap_nmi_send(cpu);
-		cond_resched();
+		cond_resched_tasks_rcu_qs();
 	}
 }
 

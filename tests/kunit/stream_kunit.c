@@ -510,7 +510,7 @@ static void stress_thread(void *data, unsigned int cpu)
 	     atomic64_read(&stress->written[cpu][TIMER]) < 500; i++) {
 		stress_write(stress, cpu, THREAD);
 		if (i % 64 == 0)
-			cond_resched();
+			cond_resched_tasks_rcu_qs();
 	}
 }
 
@@ -563,7 +563,7 @@ static void stress_pass(struct stress_reader *reader)
 			reader->wrong++;
 		stamp = reader->record.stamp;
 		stress_check(reader);
-		cond_resched();
+		cond_resched_tasks_rcu_qs();
 	}
 }
 
@@ -575,7 +575,7 @@ static int stress_read(void *data)
 		stress_pass(reader);
 		if (reader->sleep_ms)
 			msleep(reader->sleep_ms);
-		cond_resched();
+		cond_resched_tasks_rcu_qs();
 	}
 	return 0;
 }

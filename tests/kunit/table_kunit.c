@@ -264,13 +264,13 @@ static void race_thread(void *data, unsigned int cpu)
 			count(race->table, i, 1, 1);
 			atomic64_inc(&race->counted);
 		}
-		cond_resched();
+		cond_resched_tasks_rcu_qs();
 	}
 	/* on until interrupts had their share */
 	while (race->by_timer && atomic_read(&race->timers[cpu]) < 200) {
 		count(race->table, i++ % race->nr_keys, 1, 1);
 		atomic64_inc(&race->counted);
-		cond_resched();
+		cond_resched_tasks_rcu_qs();
 	}
 }
 

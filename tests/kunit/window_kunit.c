@@ -311,7 +311,7 @@ static void load_thread(void *data, unsigned int cpu)
 		count(e, i % 500, 1);
 		atomic64_inc(&e->counted);
 		if (i % 64 == 0)
-			cond_resched();
+			cond_resched_tasks_rcu_qs();
 	}
 }
 
