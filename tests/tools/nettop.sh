@@ -30,68 +30,78 @@ agrees() # text [bytes]
 {
 	take nettop
 	devices >"$tmp/after"
-	check "$1: as the devices counted" diff \
-		<(awk -v more="${2-0}" '
-			{ key = $1 " " $2 }
-			FILENAME ~ /before$/ { for (i = 3; i <= 6; i++) old[key, i] = $i; next }
-			{
-				for (i = 3; i <= 6; i++)
-					$i -= old[key, i]
-				print key, $3 + more * $4, $4, $5 + more * $6, $6
+	# shellcheck disable=SC2016 # awk's fields
+	check "$1: as the devices counted" nothing awk -v more="${2-0}" '
+		FILENAME ~ /before$/ {
+			for (i = 3; i <= 6; i++)
+				old[$1, $2, i] = $i
+		}
+		FILENAME ~ /after$/ {
+			for (i = 3; i <= 6; i++)
+				$i -= old[$1, $2, i]
+			if ($4 + $6)
+				want[$1 " " $2] = ($3 + more * $4) " " $4 " " ($5 + more * $6) " " $6
+		}
+		/^tool=/ {
+			for (i = 1; i <= NF; i++) {
+				n = index($i, "=")
+				row[substr($i, 1, n - 1)] = substr($i, n + 1)
 			}
-		' "$tmp/before" "$tmp/after" | grep -v ' 0 0 0 0$' | sort) \
-		<(awk -F '\t' '
-			{
-				delete row
-				for (i = 1; i <= NF; i++) {
-					n = index($i, "=")
-					row[substr($i, 1, n - 1)] = substr($i, n + 1)
-				}
-				key = row["netns"] " " row["dev"]
+			key = row["netns"] " " row["dev"]
+			recv_bytes[key] += row["recv_bytes"]
+			recv_packets[key] += row["recv_packets"]
+			xmit_bytes[key] += row["xmit_bytes"]
+			xmit_packets[key] += row["xmit_packets"]
+		}
+		END {
+			for (key in recv_bytes) {
+				have = recv_bytes[key] " " recv_packets[key] " " xmit_bytes[key] " " xmit_packets[key]
+				if (have != want[key])
+					print key ": " have " instead of " want[key]
+				delete want[key]
 			}
-			$1 ~ /^tool=/ {
-				recv_bytes[key] += row["recv_bytes"]
-				recv_packets[key] += row["recv_packets"]
-				xmit_bytes[key] += row["xmit_bytes"]
-				xmit_packets[key] += row["xmit_packets"]
-			}
-			END {
-				for (key in recv_bytes)
-					print key, recv_bytes[key], recv_packets[key], xmit_bytes[key], xmit_packets[key]
-			}
-		' "$tmp/rows" | sort)
+			for (key in want)
+				print key ": nothing instead of " want[key]
+		}' "$tmp/before" "$tmp/after" FS='\t' "$tmp/rows"
 	check "$1: nothing is lost" is "$(summary lost)" 0
 }
 
 in_a()
 {
-	ip netns exec a "$@"
+	nsenter --net=/run/netns/a "$@"
 }
 in_b()
 {
-	ip netns exec b "$@"
+	nsenter --net=/run/netns/b "$@"
 }
 
 # Two namespaces and a cable, on which nothing happens by itself.
-for ns in a b; do
-	ip netns add $ns
-	ip -n $ns link set lo up
-	ip netns exec $ns sysctl -q -w net.ipv6.conf.default.accept_dad=0 net.ipv6.conf.default.addr_gen_mode=1 \
-		net.ipv6.conf.default.router_solicitations=0 net.ipv6.conf.default.mldv2_unsolicited_report_interval=1 \
-		net.ipv4.ping_group_range='0 2147483647'
-done
 mac=02:00:00:00:00:0
-ip link add va netns a address ${mac}a type veth peer name vb netns b address ${mac}b
-for end in 'a 1 b 2' 'b 2 a 1'; do
-	read -r ns n other m <<<"$end"
-	ip -n "$ns" link set "v$ns" up
-	for net in 10.0.0. fd00::; do
-		ip -n "$ns" addr add "$net$n/24" dev "v$ns"
-		ip -n "$ns" neigh add "$net$m" dev "v$ns" lladdr "$mac$other" nud permanent
-	done
-done
+ip -batch - <<END
+netns add a
+netns add b
+link add va netns a address ${mac}a type veth peer name vb netns b address ${mac}b
+END
+set_up() # namespace device number other-number other-address
+{
+	"in_$1" sysctl -q -w net.ipv6.conf.default.accept_dad=0 net.ipv6.conf.default.addr_gen_mode=1 \
+		"net.ipv6.conf.$2.addr_gen_mode=1" net.ipv6.conf.default.router_solicitations=0 \
+		"net.ipv6.conf.$2.router_solicitations=0" "net.ipv6.conf.$2.mldv2_unsolicited_report_interval=1"
+	ip -n "$1" -batch - <<-END
+		link set lo up
+		link set $2 up
+		addr replace 10.0.0.$3/24 dev $2
+		addr replace fd00::$3/24 dev $2 nodad
+		neigh replace 10.0.0.$4 dev $2 lladdr $5 nud permanent
+		neigh replace fd00::$4 dev $2 lladdr $5 nud permanent
+	END
+}
+set_up a va 1 2 ${mac}b
+set_up b vb 2 1 ${mac}a
 drain_a=$(in_a "$workloads/udp" drain 9)
 drain_b=$(in_b "$workloads/udp" drain 9)
+# Once their buffers are full the kernel throws away what comes: it costs less time than to read it.
+kill -STOP "$drain_a" "$drain_b"
 inode_a=$(stat -L -c %i /run/netns/a)
 inode_b=$(stat -L -c %i /run/netns/b)
 
@@ -103,7 +113,7 @@ datagrams() # text address
 	local pid
 
 	reset
-	ip netns exec a "$workloads/udp" send "$2" 9 1000 100 >"$tmp/sent" &
+	nsenter --net=/run/netns/a "$workloads/udp" send "$2" 9 1000 100 >"$tmp/sent" &
 	pid=$!
 	wait $pid
 	agrees "$1"
@@ -122,9 +132,9 @@ agrees "sendto, send, sendmmsg"
 check "sendto, send, sendmmsg: all of them" is "$(sum xmit_packets dev=va)" 1000
 
 reset
-ip netns exec a "$workloads/udp" send -c 0 -m 10.0.0.2 9 100000 100 >"$tmp/sent0" &
+nsenter --net=/run/netns/a "$workloads/udp" send -c 0 -m 10.0.0.2 9 100000 100 >"$tmp/sent0" &
 sender0=$!
-ip netns exec a "$workloads/udp" send -c 1 -m fd00::2 9 100000 100 >"$tmp/sent1" &
+nsenter --net=/run/netns/a "$workloads/udp" send -c 1 -m fd00::2 9 100000 100 >"$tmp/sent1" &
 sender1=$!
 wait $sender0 $sender1
 agrees "two senders at once"
@@ -152,9 +162,9 @@ check "JSON: the fields of a row" is "$(head -n 1 $proc/nettop.json | jq -r 'to_
 
 # --- other kinds of traffic
 reset
-for ns in a b; do
-	ip netns exec $ns "$workloads/udp" send -o 127.0.0.1 9 100 100 >/dev/null
-	ip netns exec $ns "$workloads/udp" send ::1 9 100 100 >/dev/null
+for in in in_a in_b; do
+	$in "$workloads/udp" send -o 127.0.0.1 9 100 100 >/dev/null
+	$in "$workloads/udp" send ::1 9 100 100 >/dev/null
 done
 agrees "lo of two namespaces"
 check "lo of two namespaces: told by JSON" is \
@@ -173,14 +183,13 @@ in_a perl -MSocket -e '
 	socket(my $s, 17, SOCK_RAW, 0) or die "socket: $!";
 	my $to = pack "Snlx2C2x8", 17, 0x88b5, $ARGV[0], 0, 6;
 	my $frame = pack "H12H12na*", "02000000000b", "02000000000a", 0x88b5, "x" x 200;
-	send($s, $frame, 0, $to) // die "send: $!" for 1 .. 300;' "$(in_a cat /sys/class/net/va/ifindex)"
+	send($s, $frame, 0, $to) // die "send: $!" for 1 .. 300;' "$(ip -n a -o link show va | cut -d : -f 1)"
 agrees "a raw socket"
 check "a raw socket: whole frames" is "$(sum xmit_packets comm=perl dev=va) $(sum xmit_bytes comm=perl dev=va)" "300 $((300 * 214))"
 
 # --- TCP, with and without offloads
-head -c 10000000 /dev/zero >"$tmp/file"
-(cd "$tmp" && exec ip netns exec b python3 -m http.server --bind :: 80) >/dev/null 2>&1 &
-until_true in_a curl -sS -o /dev/null http://10.0.0.2/
+start_nginx '[::]:80 ipv6only=off' in_b
+head -c 10000000 /dev/zero >"$tmp/www/file"
 download() # text address [bytes]
 {
 	reset
@@ -203,9 +212,9 @@ download "10 MB over TCP without" 10.0.0.2
 in_a ethtool -K va tx on tso off gso on gro on >/dev/null
 in_b ethtool -K vb tx on tso off gso on gro on >/dev/null
 download "10 MB over TCP, GSO in software and GRO" 10.0.0.2 14
-for ns in a b; do
-	ip netns exec $ns ethtool -K v$ns gro off >/dev/null
-done
+in_a ethtool -K va gro off >/dev/null
+in_b ethtool -K vb gro off >/dev/null
+stop_nginx
 
 # --- softirqs: what they send and receive is nobody's
 reset
@@ -259,7 +268,7 @@ for (my $more = 1; $more;) {
 print "$total, ", $with > 1 ? 'several' : $with, " windows\n";
 END
 check "windows one after the other: each packet once" is \
-	"$(perl "$tmp/windows.pl" ip netns exec a "$workloads/udp" send 10.0.0.2 9 50000 100)" "50000, several windows"
+	"$(in_a perl "$tmp/windows.pl" "$workloads/udp" send -m 10.0.0.2 9 50000 100)" "50000, several windows"
 rmmod nettop
 
 load nettop
@@ -323,11 +332,7 @@ set_nettop names process
 # --- devices come, go and change their names
 ip -n a link set va down
 ip -n a link set va name renamed
-ip -n a link set renamed up
-for net in 10.0.0. fd00::; do
-	ip -n a addr replace ${net}1/24 dev renamed
-	ip -n a neigh replace ${net}2 dev renamed lladdr ${mac}b nud permanent
-done
+set_up a renamed 1 2 ${mac}b
 set_nettop reset 1
 in_a "$workloads/udp" send 10.0.0.2 9 100 100 >/dev/null
 take nettop
@@ -344,7 +349,20 @@ tc -n a qdisc del dev renamed root
 # --- more processes than rows
 rmmod nettop
 load nettop interval_ms=0 max_rows=16
-in_a bash -c 'for ((i = 0; i < 100; i++)); do '"$workloads/udp"' send 10.0.0.2 9 10 100; done' >/dev/null
+cat >"$tmp/processes.pl" <<'END'
+use Socket;
+socket my $s, PF_INET, SOCK_DGRAM, 0 or die;
+for (1 .. 100) {
+	my $pid = fork // die "fork: $!";
+	if (!$pid) {
+		send $s, 'x' x 100, 0, sockaddr_in 9, inet_aton '10.0.0.2' or die "send: $!" for 1 .. 10;
+		exit;
+	}
+	waitpid $pid, 0;
+	die if $?;
+}
+END
+in_a perl "$tmp/processes.pl"
 take nettop
 for field in xmit_packets:1000 recv_packets:1000 xmit_bytes:142000 recv_bytes:142000; do
 	check "max_rows=16 and 100 processes: $field" is "$(sum "${field%:*}")" "${field#*:}"
@@ -361,5 +379,5 @@ check "max_rows=16: no packet got lost in this" is "$(sum xmit_packets) $(sum re
 rmmod nettop
 
 check "nothing is left" [ ! -e $proc ]
-kill "$drain_a" "$drain_b"
+kill -KILL "$drain_a" "$drain_b"
 plan

