@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * usage: hold FILE COMMAND...
- *        hold -r COUNT FILE...
+ *        hold -r FILE...
  *
  * Opens a file for reading, does what the commands say, one after the other,
  * and closes it:
@@ -17,13 +17,14 @@
  * What is read goes to stdout as it is; any other outcome that is not plain
  * success is a line there: "set=5: Illegal seek", "poll=0: nothing".
  *
- * -r: opens, polls, reads and closes the files in turn until that was possible
- * COUNT times, and prints how often each of these had which outcome.
+ * -r: opens, polls, reads and closes the files in turn until it gets SIGTERM, and
+ * prints how often each of these had which outcome.
  */
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,14 +134,22 @@ static long count(struct tally *tally, long ret)
 	return ret;
 }
 
-static void race(long opens, char **files)
+static volatile sig_atomic_t enough;
+
+static void stop(int sig)
+{
+	enough = sig;
+}
+
+static void race(char **files)
 {
 	struct tally tallies[] = { { .call = "open" }, { .call = "poll" }, { .call = "read" } };
 	char **file = files;
 	unsigned int i, e;
 	int fd;
 
-	while (opens) {
+	signal(SIGTERM, stop);
+	while (!enough) {
 		struct pollfd pfd = { .events = POLLIN };
 
 		fd = count(&tallies[0], open(*file, O_RDONLY));
@@ -148,7 +157,6 @@ static void race(long opens, char **files)
 			file = files;
 		if (fd < 0)
 			continue;
-		opens--;
 		pfd.fd = fd;
 		count(&tallies[1], poll(&pfd, 1, 0));
 		count(&tallies[2], read(fd, buf, 100));
@@ -165,12 +173,12 @@ int main(int argc, char **argv)
 {
 	int fd;
 
-	if (argc > 3 && !strcmp(argv[1], "-r")) {
-		race(atol(argv[2]), argv + 3);
+	if (argc > 2 && !strcmp(argv[1], "-r")) {
+		race(argv + 2);
 		return 0;
 	}
 	if (argc < 3)
-		errx(2, "usage: hold FILE COMMAND... | hold -r COUNT FILE...");
+		errx(2, "usage: hold FILE COMMAND... | hold -r FILE...");
 	fd = open(argv[1], O_RDONLY);
 	if (fd < 0)
 		err(1, "%s", argv[1]);

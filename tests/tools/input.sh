@@ -1,0 +1,200 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# What every tool does the same way: each parameter with values that are wrong, and with those at the edge of what is
+# right, given to insmod and written to debugfs.
+. "$(dirname "$0")/lib.sh"
+
+mapfile -t tools <TOOLS
+
+repeated() # character count
+{
+	head -c "$2" /dev/zero | tr '\0' "$1"
+}
+
+# Values that are wrong for a parameter, each ended by a NUL. The first ones tell its kind and range from others, the
+# last three are the same for all.
+wrong() # parameter
+{
+	case $1 in
+	interval_ms) wrong_number 99 3600001 1 ;;
+	refresh_ms) wrong_number 99 3600001 0 ;;
+	limit) wrong_number 1000001 ;;
+	max_rows) wrong_number 15 1048577 1 ;;
+	buffer_kb) wrong_number 15 1048577 0 ;;
+	hz) wrong_number 10001 0 ;;
+	enabled | escape | irq | self | verbose)
+		printf '%s\0' 2 yes '' -1 01 0x1 '1 ' ' 1' 11 on
+		;;
+	names) printf '%s\0' comm '' 0 Process threads 'process or thread' ;;
+	filter)
+		printf '%s\0' pid= tree=4194305 pid pid=0 pid=-1 pid=x pid=1x 'pid=1 ' ' pid=1' pid==1 PID=1 =1 = no=1 \
+			pid=2147483648 pid=18446744073709551617 , pid=1, ,pid=1 pid=1,,uid=0 pid=1,pid=1 pid=1,uid=0,pid=2 \
+			tid= tid=0 tid=-5 tree= tree=0 tree=x uid= uid=-1 uid=4294967296 uid=root comm= comm=1234567890123456 \
+			cgroup= cgroup=x cgroup=-1 cgroup=18446744073709551616
+		;;
+	*) return 1 ;;
+	esac
+	printf '%s\0' $'1\n1' "$(repeated x 100000)" "$(repeated 1 131073)"
+}
+# Too large for 32 and 64 bits, too: these would be right when they wrap.
+wrong_number() # number...
+{
+	printf '%s\0' "$@" '' abc -1 100x '100 ' '1 00' 100.5 1e3 0x 4294967396 18446744073709551716 ' ' --100
+}
+
+known()
+{
+	wrong "$1" >"$tmp/wrong"
+}
+
+# insmod takes its time, and the code is the same for all tools: what a tool declares is tried for each, the rest once, and
+# all of it where debugfs cannot.
+some() # parameter
+{
+	case $1 in
+	max_rows | buffer_kb) cat ;;
+	*)
+		if [ -e "$tmp/seen-$1" ]; then
+			head -z -n 2
+		else
+			: >"$tmp/seen-$1"
+			perl -0 -e '@values = <>; print @values[0 .. 2, -3 .. -1]'
+		fi
+		;;
+	esac
+}
+
+right() # parameter
+{
+	case $1 in
+	interval_ms) echo 3600000 100 0 ;;
+	refresh_ms) echo 3600000 100 ;;
+	limit) echo 1000000 0 1 ;;
+	max_rows) echo 4096 16 ;;
+	buffer_kb) echo 1024 16 ;;
+	hz) echo 10000 1 ;;
+	enabled | escape | irq | self | verbose) echo 0 1 ;;
+	names) echo thread process ;;
+	filter)
+		echo pid=1 uid=4294967294 comm=123456789012345 tree=1 cgroup=18446744073709551615 \
+			"cgroup=1,tree=1,comm=a=b,uid=0,tid=1,pid=1"
+		;;
+	esac
+}
+
+# try.pl load FILE PARAMETER, try.pl write DIR PARAMETER: gives each of the values on stdin to finit_module(), or writes it
+# to the parameter's file. Prints what is not as it should be: refused with EINVAL, everything as before, and one line in
+# the log or in stats that has parameter, value and reason.
+cat >"$tmp/try.pl" <<'END'
+use strict;
+use Errno 'EINVAL';
+use Fcntl;
+my ($mode, $where, $name) = @ARGV;
+my ($tool) = $where =~ m{([^/]*?)(?:\.ko)?$};
+$/ = "\0";
+my @values = <STDIN>;
+chomp @values;
+
+sub content { local (@ARGV, $/) = (@_); my $content = <>; chomp $content; $content }
+sub short { length $_[0] > 64 ? substr($_[0], 0, 64) . '...' : $_[0] }
+sub complain { my ($value, $what) = @_; print "$name=", short($value), ": $what\n" }
+sub judge
+{
+	my ($value, @lines) = @_;
+
+	@lines == 1 or return complain $value, scalar(@lines) . " lines: @lines";
+	my $want = "$name=" . short($value);
+	# what is not printable is escaped, somehow
+	$want = join '.*', map { quotemeta } split /[^ -~]+/, $want;
+	$lines[0] =~ /^$want: .{10,}$/ && $lines[0] !~ /\\x0a/ or complain $value, "not clear: $lines[0]";
+}
+
+sysopen my $kmsg, '/dev/kmsg', O_RDONLY | O_NONBLOCK or die;
+for my $value (@values) {
+	my ($done, $error, @lines);
+	my $before = $mode eq 'write' && content "$where/$name";
+
+	sysseek $kmsg, 0, 2;
+	if ($mode eq 'load') {
+		open my $file, '<', $where or die;
+		my $parameters = "$name=\"$value\"";
+		$done = syscall(313, fileno $file, $parameters, 0) == 0;	# finit_module
+		$error = $!;
+		while (sysread $kmsg, my $record, 8192) {
+			push @lines, $1 if $record =~ /^[^;]*;\Q$tool\E: (\Q$name\E=.*)/;
+		}
+		complain $value, 'left something behind' if -e '/proc/tap' || -e "/sys/module/$tool";
+		syscall 176, $tool, O_NONBLOCK if $done;	# delete_module
+	} else {
+		open my $file, '>', "$where/$name" or die;
+		$done = syswrite $file, $value;
+		$error = $!;
+		complain $value, 'changed the value' if content("$where/$name") ne $before;
+		my $stats = content "$where/stats";
+		@lines = $stats =~ /^refused: (.*(?:\n.*)*)/m;
+	}
+	if ($done) {
+		complain $value, 'accepted';
+	} elsif ($error != EINVAL) {
+		complain $value, "not EINVAL: $error";
+	} else {
+		judge $value, @lines;
+	}
+}
+@values or print "no values\n";
+END
+try()
+{
+	nothing perl "$tmp/try.pl" "$@"
+}
+
+for tool in "${tools[@]}"; do
+	ko=$TAP_KO/$tool.ko
+	mapfile -t names < <(modinfo -p "$ko" | sed 's/:.*//' | LC_ALL=C sort)
+	for name in "${names[@]}"; do
+		check "$tool: what is wrong for $name is known" known "$name"
+		check "$tool: $name wrong at insmod" try load "$ko" "$name" < <(wrong "$name" | some "$name")
+	done
+
+	# All at once, with the first of what is right.
+	settings=()
+	for name in "${names[@]}"; do
+		read -r -a values < <(right "$name")
+		settings+=("$name=${values[0]}")
+	done
+	check "$tool: all parameters at insmod" insmod "$ko" "${settings[@]}"
+	for setting in "${settings[@]}"; do
+		name=${setting%%=*}
+		check "$tool: $setting is known to the kernel" is "$(<"/sys/module/$tool/parameters/$name")" "${setting#*=}"
+		case $name in
+		max_rows | buffer_kb)
+			check "$tool: $name cannot be changed later" [ ! -e "$debugfs/$tool/$name" ]
+			;;
+		*)
+			check "$tool: $name wrong in debugfs" try write "$debugfs/$tool" "$name" < <(wrong "$name"; printf '1\n1\0')
+			for value in $(right "$name"); do
+				check "$tool: $name=$value in debugfs" set_to "$tool" "$name" "$value"
+				check "$tool: $name=$value is kept" is "$(<"$debugfs/$tool/$name")" "$value"
+			done
+			;;
+		esac
+	done
+	rmmod "$tool"
+done
+
+# --- what perl does not try
+check "an empty filter: none" insmod "$TAP_KO/topsys.ko" filter=
+check "an empty filter in debugfs: none" set_to topsys filter ""
+printf '7\0008' >"$tmp/nul"
+check "a NUL ends no value" is "$(cp "$tmp/nul" $debugfs/topsys/limit 2>&1 | sed 's/.*: //')" 'Invalid argument'
+rmmod topsys
+check "a parameter that is a flag: on" insmod "$TAP_KO/topsys.ko" self
+check "a parameter that is a flag: known" is "$(cat $debugfs/topsys/self)" 1
+rmmod topsys
+check "insmod says what the kernel says" is \
+	"$(insmod "$TAP_KO/topsys.ko" interval_ms=1 2>&1 | sed 's/.*: //')" 'Invalid parameters'
+check "a table of 16 rows" insmod "$TAP_KO/topsys.ko" max_rows=16
+check "a table of 16 rows: it says so" grep -qx 'max_rows 16' $debugfs/topsys/stats
+rmmod topsys
+check "nothing is left" [ ! -e $proc ]
+plan
