@@ -27,7 +27,7 @@ static inline struct address address(const char *host, const char *port)
 	a = (struct address){ .in.sin_family = AF_INET, .len = sizeof(a.in) };
 	a.in.sin_port = htons(atoi(port));
 	if (inet_pton(AF_INET, host, &a.in.sin_addr) != 1)
-		errx(2, "no address: %s", host);
+		errx(2, "neither IPv4 nor IPv6: %s", host);
 	return a;
 }
 

@@ -15,7 +15,6 @@
 int main(int argc, char **argv)
 {
 	static char buf[1 << 20];
-	volatile unsigned long n = 0;
 	cpu_set_t set;
 	int fd;
 
@@ -27,7 +26,7 @@ int main(int argc, char **argv)
 		err(1, "CPU %s", argv[2]);
 	if (!strcmp(argv[1], "user"))
 		for (;;)
-			n++;
+			;
 	fd = open("/dev/zero", O_RDONLY);
 	if (fd < 0)
 		err(1, "/dev/zero");

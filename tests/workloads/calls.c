@@ -24,6 +24,7 @@ static const struct {
 	{ "getuid", SYS_getuid },
 	{ "inotify_add_watch", SYS_inotify_add_watch },
 	{ "sched_yield", SYS_sched_yield },
+	{ }
 };
 
 static struct {
@@ -41,7 +42,7 @@ static long call_number(const char *name)
 	size_t i;
 	long nr;
 
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (i = 0; names[i].name; i++)
 		if (!strcmp(name, names[i].name))
 			return names[i].nr;
 	nr = strtol(name, &end, 0);
