@@ -138,7 +138,8 @@ void tap_columns_text(const struct tap_columns *columns,
 			tap_printf(text, "%s%3llu.%02llu%%", gap, part / 100,
 				   part % 100);
 		} else {
-			tap_printf(text, "%s%*lld", gap, column->width,
+			tap_printf(text, column->type == TAP_INT ? "%s%*lld" : "%s%*llu",
+				   gap, column->width,
 				   tap_column_number(column, row));
 		}
 		gap = " ";

@@ -129,44 +129,48 @@ static u32 *tap_inflight_link(struct tap_inflight *inflight,
 
 /*
  * Put the data into the bucket, with the free entry *@i if the key is new; then
- * *@i is TAP_INFLIGHT_NONE. False: an NMI found the bucket locked.
+ * *@i is TAP_INFLIGHT_NONE. False: there is no free entry for a new key, or an
+ * NMI found the bucket locked.
  */
 static bool tap_inflight_store(struct tap_inflight *inflight, u64 key,
 			       const void *data, u32 *i)
 {
 	struct tap_inflight_bucket *bucket = tap_inflight_bucket(inflight, key);
 	struct tap_inflight_entry *entry;
+	bool found;
 	u32 *link;
 
 	if (!tap_inflight_lock(&bucket->lock))
 		return false;
 	link = tap_inflight_link(inflight, bucket, key);
-	if (*link == TAP_INFLIGHT_NONE) {
+	if (*link == TAP_INFLIGHT_NONE && *i != TAP_INFLIGHT_NONE) {
 		entry = tap_inflight_at(inflight, *i);
 		entry->key = key;
 		entry->next = TAP_INFLIGHT_NONE;
 		WRITE_ONCE(*link, *i);
 		*i = TAP_INFLIGHT_NONE;
-	} else {
-		entry = tap_inflight_at(inflight, *link);
 	}
-	memcpy(entry->data, data, inflight->data_size);
+	found = *link != TAP_INFLIGHT_NONE;
+	if (found)
+		memcpy(tap_inflight_at(inflight, *link)->data, data,
+		       inflight->data_size);
 	raw_spin_unlock(&bucket->lock);
-	return true;
+	return found;
 }
 
 bool tap_inflight_put(struct tap_inflight *inflight, u64 key, const void *data)
 {
 	unsigned long flags;
-	bool done = false;
+	bool done;
 	u32 i;
 
 	local_irq_save(flags);
-	if (tap_inflight_get(inflight, &i)) {
-		done = tap_inflight_store(inflight, key, data, &i);
-		if (i != TAP_INFLIGHT_NONE && !tap_inflight_release(inflight, i))
-			done = false;
-	}
+	if (!tap_inflight_get(inflight, &i))
+		i = TAP_INFLIGHT_NONE;
+	/* without a free entry it can still take the place of its like */
+	done = tap_inflight_store(inflight, key, data, &i);
+	if (i != TAP_INFLIGHT_NONE && !tap_inflight_release(inflight, i))
+		done = false;
 	local_irq_restore(flags);
 	if (unlikely(!done))
 		atomic64_inc(&inflight->lost);
