@@ -59,6 +59,9 @@ static void topsys_fold(struct tap_row *row)
 		swap(row->sums[TOPSYS_X32], row->sums[TOPSYS_NATIVE]);
 	else
 		return;
+	/* neither has a name for the number: both are shown as the number */
+	if (!name && !tap_syscall_name(key->nr, 0))
+		*key = (struct topsys_key){ .nr = key->nr };
 	for (nr = 0; name && nr < NR_syscalls; nr++) {
 		native = tap_syscall_name(nr, 0);
 		if (native && !strcmp(native, name))
