@@ -75,6 +75,10 @@ demo:			## the suite at work on a Debian kernel in a virtual machine
 check:			## all checks and tests; ONLY=pattern for some
 	tests/check
 
+.PHONY: check-debug
+check-debug:		## the tests on kernels with KASAN, lockdep, KCSAN (built first)
+	tests/check debug kcsan
+
 .PHONY: test
 test:			## the tests that run in virtual machines
 	tests/check 6.1 7.3 debug kcsan
@@ -117,4 +121,4 @@ clean:			## remove all that was built
 
 .PHONY: help
 help:			## this list
-	@sed -n 's/^\([a-z]*\):[^#]*## /\1	/p' Makefile | expand -t 12
+	@sed -n 's/^\([a-z-]*\):[^#]*## /\1	/p' Makefile | expand -t 12
