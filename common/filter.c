@@ -282,20 +282,32 @@ pid_t tap_filter_tree(const struct tap_filter *filter)
 	return filter->root;
 }
 
-int tap_filter_start_tree(struct tap_filter *filter)
+/* Must hold rcu_read_lock(). */
+static struct task_struct *tap_filter_root(const struct tap_filter *filter)
+{
+	return pid_task(find_pid_ns(filter->root, &init_pid_ns), PIDTYPE_TGID);
+}
+
+bool tap_filter_has_root(const struct tap_filter *filter)
+{
+	bool found;
+
+	rcu_read_lock();
+	found = tap_filter_root(filter);
+	rcu_read_unlock();
+	return found;
+}
+
+void tap_filter_start_tree(struct tap_filter *filter)
 {
 	struct task_struct *task;
-	int err = -ESRCH;
 
 	/* the task cannot be freed, nor its signal_struct, before we let go */
 	rcu_read_lock();
-	task = pid_task(find_pid_ns(filter->root, &init_pid_ns), PIDTYPE_TGID);
-	if (task) {
+	task = tap_filter_root(filter);
+	if (task)
 		tap_tree_add(filter->tree, task->signal);
-		err = 0;
-	}
 	rcu_read_unlock();
-	return err;
 }
 
 void tap_filter_fork(struct tap_filter *filter, struct task_struct *parent,

@@ -62,15 +62,24 @@ bool tap_filter_match(struct tap_filter *filter, struct task_struct *task);
 pid_t tap_filter_tree(const struct tap_filter *filter);
 
 /**
+ * tap_filter_has_root() - is there such a process?
+ * @filter: a filter with a tree
+ *
+ * Context: process context.
+ * Return: true if the root of the tree lives.
+ */
+bool tap_filter_has_root(const struct tap_filter *filter);
+
+/**
  * tap_filter_start_tree() - begin with the tree's root
  * @filter: a filter with a tree
  *
- * To be called when tap_filter_fork() and tap_filter_exit() are already fed.
+ * To be called when tap_filter_fork() and tap_filter_exit() are already fed. A
+ * root that has ended meanwhile leaves the tree empty.
  *
  * Context: process context.
- * Return: 0, or -ESRCH if there is no such process.
  */
-int tap_filter_start_tree(struct tap_filter *filter);
+void tap_filter_start_tree(struct tap_filter *filter);
 
 /**
  * tap_filter_fork() - a process of the tree may have forked

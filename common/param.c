@@ -10,10 +10,17 @@
 #include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
 #include "param.h"
+
+/* A value can be 128 KiB, its line in the log need not be. */
+#define TAP_PARAM_SHOWN 64
+
+/* Protects texts, which /sys/module shows while debugfs changes them. */
+static DEFINE_MUTEX(tap_param_lock);
 
 static void tap_param_allowed(const struct tap_param *param, struct tap_text *why)
 {
@@ -85,18 +92,22 @@ static int tap_param_text(const struct tap_param *param, const char *val,
 			return -ENOMEM;
 		strcpy(copy, val);
 	}
-	kvfree(*text);
-	*text = copy;
+	mutex_lock(&tap_param_lock);
+	swap(*text, copy);
+	mutex_unlock(&tap_param_lock);
+	kvfree(copy);
 	return 0;
 }
 
 int tap_param_set(const struct tap_param *param, const char *name,
 		  const char *val, struct tap_text *why)
 {
+	char shown[TAP_ESCAPED(TAP_PARAM_SHOWN)];
 	int err = 0;
 
-	/* a value can be 128 KiB, its line in the log need not be */
-	tap_printf(why, "%s=%.64s%s: ", name, val, strlen(val) > 64 ? "..." : "");
+	tap_escape(shown, sizeof(shown), val, TAP_PARAM_SHOWN);
+	tap_printf(why, "%s=%s%s: ", name, shown,
+		   strlen(val) > TAP_PARAM_SHOWN ? "..." : "");
 	if (strlen(val) > TAP_PARAM_MAX) {
 		tap_printf(why, "longer than %u bytes", TAP_PARAM_MAX);
 		err = -EINVAL;
@@ -125,18 +136,23 @@ void tap_param_get(const struct tap_param *param, struct tap_text *text)
 			   param->choices[*(unsigned int *)param->value]);
 		break;
 	case TAP_PARAM_TEXT:
+		mutex_lock(&tap_param_lock);
 		tap_printf(text, "%s", *(char **)param->value ?: "");
+		mutex_unlock(&tap_param_lock);
 		break;
 	}
 }
 
 static int tap_param_op_set(const char *val, const struct kernel_param *kp)
 {
+	const struct tap_param *param = kp->arg;
 	struct tap_text why = {};
 	int err;
 
-	/* a name without a value, as flags are given: only a bool may */
-	err = tap_param_set(kp->arg, kp->name, val ?: "1", &why);
+	/* a name without a value, as flags are given, switches on */
+	if (!val)
+		val = param->type == TAP_PARAM_BOOL ? "1" : "";
+	err = tap_param_set(param, kp->name, val, &why);
 	if (err)
 		pr_err("%s: %.*s\n", kp->mod->name, (int)why.len, why.buf);
 	tap_text_free(&why);
@@ -168,6 +184,7 @@ static void tap_param_op_free(void *arg)
 }
 
 const struct kernel_param_ops tap_param_ops = {
+	.flags = KERNEL_PARAM_OPS_FL_NOARG,
 	.set = tap_param_op_set,
 	.get = tap_param_op_get,
 	.free = tap_param_op_free,

@@ -37,8 +37,9 @@ enum tap_param_type {
  * @choices: TAP_PARAM_CHOICE: the words, NULL at the end
  * @check: TAP_PARAM_TEXT: refuses a value, writing to @why what is allowed
  * @apply: called after the value was changed through debugfs, with the tool's
- *         lock held; an error is written to @why and the old value comes back.
- *         NULL: handlers and readers look at the value themselves
+ *         lock held. If it refuses, it has changed nothing and written why, and
+ *         the old value comes back. NULL: handlers and readers look at the
+ *         value themselves
  */
 struct tap_param {
 	enum tap_param_type type;
@@ -73,8 +74,7 @@ int tap_param_set(const struct tap_param *param, const char *name,
  * @param: the parameter
  * @text: where to
  *
- * Context: process context, may sleep; the tool's lock or the kernel's
- * parameter lock is held.
+ * Context: process context, may sleep.
  */
 void tap_param_get(const struct tap_param *param, struct tap_text *text);
 

@@ -92,8 +92,9 @@ static int tap_function_attach_ftrace(struct tap_probe *probe, const char *name)
 	probe->ops = (struct ftrace_ops){
 		.func = tap_function_ftrace,
 		.private = probe,
+		/* permanent: kernel.ftrace_enabled=0 is refused while it is on */
 		.flags = TAP_FTRACE_FLAGS | TAP_FTRACE_RECURSION |
-			 FTRACE_OPS_FL_RCU,
+			 FTRACE_OPS_FL_RCU | FTRACE_OPS_FL_PERMANENT,
 	};
 	/* the tracer writes into the name while it parses it */
 	copy = kstrdup(name, GFP_KERNEL);

@@ -97,26 +97,6 @@ static struct tap_tool *tap_control_tool(struct file *file)
 	return d_inode(file->f_path.dentry->d_parent)->i_private;
 }
 
-/* A write is one value, a newline at its end or not. */
-static char *tap_control_value(const char __user *buf, size_t count)
-{
-	char *value;
-
-	if (count > TAP_PARAM_MAX)
-		return ERR_PTR(-EINVAL);
-	value = kvmalloc(count + 1, GFP_KERNEL);
-	if (!value)
-		return ERR_PTR(-ENOMEM);
-	if (copy_from_user(value, buf, count)) {
-		kvfree(value);
-		return ERR_PTR(-EFAULT);
-	}
-	if (count && value[count - 1] == '\n')
-		count--;
-	value[count] = '\0';
-	return value;
-}
-
 static void tap_tool_changed(struct tap_tool *tool)
 {
 	lockdep_assert_held(&tool->lock);
@@ -125,48 +105,74 @@ static void tap_tool_changed(struct tap_tool *tool)
 
 /* Set a parameter; what is refused leaves everything as it was. */
 static int tap_control_set(struct tap_tool *tool, const struct kernel_param *kp,
-			   const char *value)
+			   const char *value, struct tap_text *why)
 {
 	const struct tap_param *param = kp->arg;
-	struct tap_text why = {}, old = {}, again = {};
+	struct tap_text old = {}, again = {};
 	int err;
 
+	lockdep_assert_held(&tool->lock);
 	tap_param_get(param, &old);
 	tap_putc(&old, '\0');
 	if (old.failed)
 		return -ENOMEM;
-	mutex_lock(&tool->lock);
-	err = tap_param_set(param, kp->name, value, &why);
+	err = tap_param_set(param, kp->name, value, why);
 	if (!err && param->apply) {
-		err = param->apply(tool, &why);
-		if (err) {
+		err = param->apply(tool, why);
+		if (err)
 			tap_param_set(param, kp->name, old.buf, &again);
-			param->apply(tool, &again);
-		}
 	}
-	if (err) {
-		tap_text_free(&tool->refused);
-		swap(tool->refused, why);
-	} else {
-		tap_tool_changed(tool);
-	}
-	mutex_unlock(&tool->lock);
-	tap_text_free(&why);
 	tap_text_free(&old);
 	tap_text_free(&again);
+	return err;
+}
+
+/* A write is one value, a newline at its end or not. */
+static int tap_control_write(struct tap_tool *tool, const struct kernel_param *kp,
+			     const char __user *buf, size_t count,
+			     struct tap_text *why)
+{
+	char *value;
+	int err;
+
+	if (count > TAP_PARAM_MAX) {
+		tap_printf(why, "%s: longer than %u bytes", kp->name, TAP_PARAM_MAX);
+		return -EINVAL;
+	}
+	value = kvmalloc(count + 1, GFP_KERNEL);
+	if (!value)
+		return -ENOMEM;
+	err = copy_from_user(value, buf, count) ? -EFAULT : 0;
+	if (!err) {
+		if (count && value[count - 1] == '\n')
+			count--;
+		value[count] = '\0';
+		if (strlen(value) == count) {
+			err = tap_control_set(tool, kp, value, why);
+		} else {
+			tap_printf(why, "%s: has a NUL byte", kp->name);
+			err = -EINVAL;
+		}
+	}
+	kvfree(value);
 	return err;
 }
 
 static ssize_t tap_param_file_write(struct file *file, const char __user *buf,
 				    size_t count, loff_t *pos)
 {
-	char *value = tap_control_value(buf, count);
+	struct tap_tool *tool = tap_control_tool(file);
+	struct tap_text why = {};
 	int err;
 
-	if (IS_ERR(value))
-		return PTR_ERR(value);
-	err = tap_control_set(tap_control_tool(file), file->private_data, value);
-	kvfree(value);
+	mutex_lock(&tool->lock);
+	err = tap_control_write(tool, file->private_data, buf, count, &why);
+	if (err)
+		swap(tool->refused, why);
+	else
+		tap_tool_changed(tool);
+	mutex_unlock(&tool->lock);
+	tap_text_free(&why);
 	return err ?: count;
 }
 

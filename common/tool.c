@@ -78,45 +78,36 @@ static struct tap_probe tap_tree_probes[] = {
 	TAP_PROBE("sched_process_free", tap_tree_free, "CONFIG_TRACEPOINTS", NULL),
 };
 
-static int tap_tool_set_filter(struct tap_tool *tool, struct tap_text *why)
+/* What the filter's tree needs. Nothing has changed if there is an error. */
+static int tap_tool_follow(struct tap_tool *tool, struct tap_filter *filter,
+			   struct tap_text *why)
 {
-	struct tap_filter *filter = NULL;
-	int err = 0;
+	int err;
 
-	if (tool->filter) {
-		filter = tap_filter_parse(tool->filter, why);
-		if (IS_ERR(filter))
-			return PTR_ERR(filter);
+	if (!tap_filter_has_root(filter)) {
+		tap_printf(why, "filter=%.64s: there is no process %d",
+			   tool->filter, tap_filter_tree(filter));
+		return -EINVAL;
 	}
-	if (filter && tap_filter_tree(filter) && !tool->following) {
-		err = tap_probes_attach(tap_tree_probes,
-					ARRAY_SIZE(tap_tree_probes), tool,
-					tool->name, why);
-		if (err) {
-			tap_filter_free(filter);
-			return err;
-		}
-		tool->following = true;
-	}
-	tap_gate_set_filter(&tool->gate, filter);
-	if (filter && tap_filter_tree(filter)) {
-		err = tap_filter_start_tree(filter);
-		if (err)
-			tap_printf(why, "there is no process %d",
-				   tap_filter_tree(filter));
-	} else if (tool->following) {
-		tap_probes_detach(tap_tree_probes, ARRAY_SIZE(tap_tree_probes));
-		tool->following = false;
-	}
+	if (tool->following)
+		return 0;
+	err = tap_probes_attach(tap_tree_probes, ARRAY_SIZE(tap_tree_probes),
+				tool, tool->name, why);
+	tool->following = !err;
 	return err;
+}
+
+static void tap_tool_unfollow(struct tap_tool *tool)
+{
+	if (tool->following)
+		tap_probes_detach(tap_tree_probes, ARRAY_SIZE(tap_tree_probes));
+	tool->following = false;
 }
 
 static void tap_tool_clear_filter(struct tap_tool *tool)
 {
 	tap_gate_set_filter(&tool->gate, NULL);
-	if (tool->following)
-		tap_probes_detach(tap_tree_probes, ARRAY_SIZE(tap_tree_probes));
-	tool->following = false;
+	tap_tool_unfollow(tool);
 }
 
 /* --- probes ------------------------------------------------------------ */
@@ -170,9 +161,29 @@ int tap_tool_apply_window(struct tap_tool *tool, struct tap_text *why)
 
 int tap_tool_apply_filter(struct tap_tool *tool, struct tap_text *why)
 {
-	int err = tap_tool_set_filter(tool, why);
+	struct tap_filter *filter;
+	int err;
 
-	return err == -ESRCH ? -EINVAL : err;
+	if (!tool->filter) {
+		tap_tool_clear_filter(tool);
+		return 0;
+	}
+	filter = tap_filter_parse(tool->filter, why);
+	if (IS_ERR(filter))
+		return PTR_ERR(filter);
+	if (!tap_filter_tree(filter)) {
+		tap_gate_set_filter(&tool->gate, filter);
+		tap_tool_unfollow(tool);
+		return 0;
+	}
+	err = tap_tool_follow(tool, filter, why);
+	if (err) {
+		tap_filter_free(filter);
+		return err;
+	}
+	tap_gate_set_filter(&tool->gate, filter);
+	tap_filter_start_tree(filter);
+	return 0;
 }
 
 int tap_tool_apply_probes(struct tap_tool *tool, struct tap_text *why)
