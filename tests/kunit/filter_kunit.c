@@ -176,7 +176,7 @@ static struct family *new_family(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, f);
 	for (i = 0; i < ARRAY_SIZE(f->task); i++) {
-		f->task[i] = kvzalloc(sizeof(struct task_struct), GFP_KERNEL);
+		f->task[i] = kvzalloc(sizeof(*f->task[i]), GFP_KERNEL);
 		KUNIT_ASSERT_NOT_NULL(test, f->task[i]);
 	}
 	f->filter = parse(test, "tree=%d", current->tgid);

@@ -139,7 +139,7 @@ static void tap_fmt_test_escape_short_of_room(struct kunit *test)
 			if (ends[i] < size)
 				end = ends[i];
 		memset(buf, '#', sizeof(buf));
-		len = tap_escape(buf, size, "ab \xff""c\\", 6);
+		len = tap_escape(buf, size, "ab \377c\\", 6);
 		KUNIT_EXPECT_EQ(test, len, end);
 		KUNIT_EXPECT_EQ(test, memcmp(buf, whole, end), 0);
 		KUNIT_EXPECT_EQ(test, buf[end], '\0');

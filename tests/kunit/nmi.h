@@ -18,6 +18,7 @@ static int tap_nmi_handler(unsigned int type, struct pt_regs *regs)
 	if (READ_ONCE(tap_nmi_cpu) != smp_processor_id())
 		return NMI_DONE;
 	tap_nmi_call(tap_nmi_data);
+	/* what was called has done its work before the sender goes on */
 	smp_store_release(&tap_nmi_cpu, -1);
 	return NMI_HANDLED;
 }
@@ -42,6 +43,7 @@ static inline void tap_nmi_send(int cpu)
 {
 	WRITE_ONCE(tap_nmi_cpu, cpu);
 	apic->send_IPI(cpu, NMI_VECTOR);
+	/* pairs with the release in the handler */
 	while (smp_load_acquire(&tap_nmi_cpu) >= 0)
 		cpu_relax();
 }

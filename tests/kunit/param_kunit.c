@@ -22,19 +22,24 @@ static int words_check(const char *text, struct tap_text *why)
 static const struct tap_param range = {
 	.type = TAP_PARAM_UINT, .value = &number, .min = 100, .max = 3600000,
 };
+
 static const struct tap_param range_or_zero = {
 	.type = TAP_PARAM_UINT, .value = &number, .zero = true, .min = 100,
 	.max = 3600000,
 };
+
 static const struct tap_param from_zero = {
 	.type = TAP_PARAM_UINT, .value = &number, .max = UINT_MAX,
 };
+
 static const struct tap_param boolean = {
 	.type = TAP_PARAM_BOOL, .value = &flag,
 };
+
 static const struct tap_param choice = {
 	.type = TAP_PARAM_CHOICE, .value = &number, .choices = choices,
 };
+
 static const struct tap_param text = {
 	.type = TAP_PARAM_TEXT, .value = &words, .check = words_check,
 };

@@ -317,9 +317,12 @@ static void tap_probe_test_return_counts_what_it_missed(struct kunit *test)
 		KUNIT_ASSERT_FALSE(test, IS_ERR(task[i]));
 	}
 	/* others may call it as well; so many at least, in ours */
-	for (i = 0; i < TIMEOUT && (atomic_read(&sleeping) < ARRAY_SIZE(task) ||
-	     tap_probes_missed(&probe, 1) < ARRAY_SIZE(task) - 2); i++)
+	for (i = 0; i < TIMEOUT; i++) {
+		if (atomic_read(&sleeping) == ARRAY_SIZE(task) &&
+		    tap_probes_missed(&probe, 1) >= ARRAY_SIZE(task) - 2)
+			break;
 		schedule_timeout_uninterruptible(1);
+	}
 	KUNIT_EXPECT_GE(test, tap_probes_missed(&probe, 1), ARRAY_SIZE(task) - 2ull);
 	for (i = 0; i < ARRAY_SIZE(task); i++)
 		kthread_stop(task[i]);
@@ -600,7 +603,7 @@ static void tap_probe_test_attach_kprobes_under_hits(struct kunit *test)
 struct timer_cpu {
 	u64 periods;
 	u64 calls;
-	s64 lag;	/* how much less was accounted for than has passed, least since last asked */
+	s64 lag;	/* how much less was counted than has passed, least since asked */
 	bool in_irq;
 	bool no_regs;
 };

@@ -448,12 +448,15 @@ static void tap_stream_test_events_wake_sleepers(struct kunit *test)
 	struct example *e = new_stream(test, 16);
 	struct tap_cursor cursor = {};
 	u64 end, i;
+	long left;
 
 	for (i = 0; i < 20; i++) {
 		end = tap_stream_end(&e->stream);
 		write_number(e, i);
-		KUNIT_ASSERT_GT(test, wait_event_interruptible_timeout(e->stream.wait,
-			tap_stream_end(&e->stream) != end, TIMEOUT), 0L);
+		left = wait_event_interruptible_timeout(e->stream.wait,
+							tap_stream_end(&e->stream) != end,
+							TIMEOUT);
+		KUNIT_ASSERT_GT(test, left, 0L);
 		expect_number(test, e, &cursor, i);
 		/* a drain of one's own, with and without an event, spoils nothing */
 		if (i % 3 == 0)

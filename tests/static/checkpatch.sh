@@ -31,6 +31,8 @@ ignore=(
 	COMPLEX_MACRO
 	MACRO_ARG_REUSE
 	MULTISTATEMENT_MACRO_USE_DO_WHILE
+	MACRO_WITH_FLOW_CONTROL
+	QUOTED_WHITESPACE_BEFORE_NEWLINE	# the documented columns are padded
 )
 
 # A macro about a function stands right below it. That is known to checkpatch
@@ -42,8 +44,12 @@ complaints() # file
 {
 	local where line message
 
+	local types=("${ignore[@]}")
+
+	# A program has signal handlers, and no ARRAY_SIZE().
+	grep -q '^#include <linux/' "$1" || types+=(VOLATILE ARRAY_SIZE)
 	"$scripts/checkpatch.pl" --no-tree --no-summary --terse --strict --quiet \
-		--ignore "$(IFS=,; echo "${ignore[*]}")" -f "$1" |
+		--ignore "$(IFS=,; echo "${types[*]}")" -f "$1" |
 		while IFS=: read -r where line message; do
 			if [[ $message == *"$no_blank_line" ]] && sed -n "${line}p" "$1" | grep -qE "$our_macros"; then
 				continue

@@ -92,8 +92,7 @@ static ssize_t fake_read(void *cookie, char *buf, size_t size)
 
 static FILE *fake_fopen(const char *path, const char *mode, const char *name)
 {
-	FILE *(*real)(const char *path, const char *mode) =
-		dlsym(RTLD_NEXT, name);
+	__typeof__(fopen) *real = dlsym(RTLD_NEXT, name);
 	cookie_io_functions_t calls = { .read = fake_read };
 	struct stat st;
 

@@ -69,7 +69,7 @@ guest "$work/script" <<-'END'
 	exit 0
 END
 check "a warning is found" is "$status" 125
-check "the warning is shown" said 'faults: asked to warn'
+check "the warning is shown" said 'faults: this was asked for'
 
 guest -t 30 "$work/script" <<-'END'
 	exec sleep 1000000

@@ -16,7 +16,7 @@ MODULE_PARM_DESC(fault, "none, warn, leak, use-after-free, deadlock, sleep or ra
 
 static void warn(void)
 {
-	WARN(1, "faults: asked to warn\n");
+	WARN(1, "faults: this was asked for\n");
 }
 
 static void leak(void)
