@@ -36,6 +36,17 @@ static int tap_snapshot_cmp(const void *a, const void *b, const void *priv)
 	return tap_snapshot_cmp_key(a, b, priv);
 }
 
+/* Equal keys side by side; a row without key before one whose key is zero. */
+static int tap_snapshot_cmp_raw(const void *a, const void *b, const void *priv)
+{
+	const struct tap_view *view = priv;
+	const struct tap_row *x = a;
+	const struct tap_row *y = b;
+	int diff = memcmp(x->key, y->key, view->key_size);
+
+	return diff ?: (x->id > y->id) - (x->id < y->id);
+}
+
 /* Add up rows that show the same key. */
 static void tap_snapshot_fold(struct tap_snapshot *snapshot,
 			      const struct tap_view *view, u32 nr_sums)
@@ -47,7 +58,7 @@ static void tap_snapshot_fold(struct tap_snapshot *snapshot,
 	for (i = 0; i < snapshot->nr_rows; i++)
 		if (rows[i].id >= TAP_ROW_FIRST)
 			view->fold(&rows[i]);
-	sort_r(rows, snapshot->nr_rows, sizeof(*rows), tap_snapshot_cmp_key, NULL,
+	sort_r(rows, snapshot->nr_rows, sizeof(*rows), tap_snapshot_cmp_raw, NULL,
 	       view);
 	for (i = 1; i < snapshot->nr_rows; i++) {
 		if (rows[i].id >= TAP_ROW_FIRST && rows[out].id >= TAP_ROW_FIRST &&
