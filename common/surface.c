@@ -166,7 +166,7 @@ static ssize_t tap_param_file_write(struct file *file, const char __user *buf,
 	int err;
 
 	mutex_lock(&tool->lock);
-	err = tap_control_write(tool, file->private_data, buf, count, &why);
+	err = tap_control_write(tool, file_inode(file)->i_private, buf, count, &why);
 	if (err)
 		swap(tool->refused, why);
 	else
@@ -176,30 +176,35 @@ static ssize_t tap_param_file_write(struct file *file, const char __user *buf,
 	return err ?: count;
 }
 
-static ssize_t tap_param_file_read(struct file *file, char __user *buf,
-				   size_t count, loff_t *pos)
+/* Once for each open, so that reads of any size see one value. */
+static int tap_param_file_show(struct seq_file *m, void *v)
 {
-	struct tap_tool *tool = tap_control_tool(file);
-	const struct kernel_param *kp = file->private_data;
+	const struct kernel_param *kp = m->private;
 	struct tap_text text = {};
-	ssize_t ret;
+	int err;
 
-	mutex_lock(&tool->lock);
 	tap_param_get(kp->arg, &text);
-	mutex_unlock(&tool->lock);
 	tap_putc(&text, '\n');
-	ret = text.failed ? -ENOMEM :
-	      simple_read_from_buffer(buf, count, pos, text.buf, text.len);
+	seq_write(m, text.buf, text.len);
+	err = text.failed ? -ENOMEM : 0;
 	tap_text_free(&text);
-	return ret;
+	return err;
+}
+
+static int tap_param_file_open(struct inode *inode, struct file *file)
+{
+	int err = tap_reader_may_open();
+
+	return err ?: single_open(file, tap_param_file_show, inode->i_private);
 }
 
 static const struct file_operations tap_param_file_ops = {
 	.owner = THIS_MODULE,
-	.open = tap_control_open,
-	.read = tap_param_file_read,
+	.open = tap_param_file_open,
+	.release = single_release,
+	.read = seq_read,
 	.write = tap_param_file_write,
-	.llseek = default_llseek,
+	.llseek = seq_lseek,
 };
 
 static ssize_t tap_flip_write(struct file *file, const char __user *buf,
