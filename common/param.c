@@ -99,15 +99,30 @@ static int tap_param_text(const struct tap_param *param, const char *val,
 	return 0;
 }
 
+/* The beginning of a message. It must stay one line whatever the value holds. */
+static void tap_param_show(const char *name, const char *val,
+			   struct tap_text *why)
+{
+	unsigned int i;
+
+	tap_printf(why, "%s=", name);
+	for (i = 0; val[i] && i < TAP_PARAM_SHOWN; i++) {
+		unsigned char c = val[i];
+
+		if (c < ' ' || c > '~')
+			tap_printf(why, "\\%03o", c);
+		else
+			tap_putc(why, c);
+	}
+	tap_printf(why, "%s: ", val[i] ? "..." : "");
+}
+
 int tap_param_set(const struct tap_param *param, const char *name,
 		  const char *val, struct tap_text *why)
 {
-	char shown[TAP_ESCAPED(TAP_PARAM_SHOWN)];
 	int err = 0;
 
-	tap_escape(shown, sizeof(shown), val, TAP_PARAM_SHOWN);
-	tap_printf(why, "%s=%s%s: ", name, shown,
-		   strlen(val) > TAP_PARAM_SHOWN ? "..." : "");
+	tap_param_show(name, val, why);
 	if (strlen(val) > TAP_PARAM_MAX) {
 		tap_printf(why, "longer than %u bytes", TAP_PARAM_MAX);
 		err = -EINVAL;

@@ -135,10 +135,8 @@ static int tap_control_write(struct tap_tool *tool, const struct kernel_param *k
 	char *value;
 	int err;
 
-	if (count > TAP_PARAM_MAX) {
-		tap_printf(why, "%s: longer than %u bytes", kp->name, TAP_PARAM_MAX);
-		return -EINVAL;
-	}
+	/* enough to be refused as too long */
+	count = min_t(size_t, count, TAP_PARAM_MAX + 1);
 	value = kvmalloc(count + 1, GFP_KERNEL);
 	if (!value)
 		return -ENOMEM;
