@@ -718,6 +718,14 @@ static void tap_probe_test_timer_again_and_again(struct kunit *test)
 
 /* --- memory ------------------------------------------------------------ */
 
+static atomic_t strangers;
+
+/* Nobody calls the function: a hit means that something else was hooked. */
+static void on_stranger(struct tap_tool *given, const struct tap_args *a)
+{
+	atomic_inc(&strangers);
+}
+
 static int attempt(struct kunit *test)
 {
 	static const unsigned int hz = TIMER_HZ;
@@ -729,7 +737,7 @@ static int attempt(struct kunit *test)
 			.needs = "CONFIG_PROC_FS",
 			/* must not be taken for what this kernel lacks */
 			.without = "a column is empty",
-			.function = on_function,
+			.function = on_stranger,
 		},
 		{
 			.type = TAP_RETURN,
@@ -755,6 +763,8 @@ static int attempt(struct kunit *test)
 	err = tap_probes_attach(probes, ARRAY_SIZE(probes), tool, "kunit", &why);
 	for (i = 0; i < ARRAY_SIZE(probes); i++)
 		KUNIT_EXPECT_EQ(test, !err, !!probes[i].bound);
+	KUNIT_EXPECT_EQ(test, atomic_read(&strangers), 0);
+	atomic_set(&strangers, 0);
 	tap_probes_detach(probes, ARRAY_SIZE(probes));
 	tap_text_free(&why);
 	return err;

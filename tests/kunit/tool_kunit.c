@@ -6,12 +6,12 @@
 #include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/fs.h>
-#include <linux/namei.h>
 #include <linux/poll.h>
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 
 #include "kunit.h"
+#include "paths.h"
 #include "reader.h"
 #include "tap.h"
 
@@ -117,16 +117,6 @@ static int start(const struct tap_tool *descriptor)
 {
 	tool = *descriptor;
 	return tap_tool_start(&tool);
-}
-
-static bool exists(const char *name)
-{
-	struct path path;
-
-	if (kern_path(name, 0, &path))
-		return false;
-	path_put(&path);
-	return true;
 }
 
 /* Nothing of a tool is left, nor is it hooked. */
@@ -349,6 +339,17 @@ static void tap_tool_test_window_applied(struct kunit *test)
 
 /* --- readers ----------------------------------------------------------- */
 
+/* As much of a file as the tools' operations look at. */
+static struct file *new_file(struct kunit *test)
+{
+	static const struct file_operations ops;
+	struct file *file = kunit_kzalloc(test, sizeof(*file), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, file);
+	file->f_op = &ops;
+	return file;
+}
+
 static void expect_rendered(struct kunit *test, struct file *file,
 			    const char *begin, const char *end)
 {
@@ -365,11 +366,10 @@ static void expect_rendered(struct kunit *test, struct file *file,
 
 static void tap_tool_test_reader_of_a_table(struct kunit *test)
 {
-	struct file *file = kunit_kzalloc(test, sizeof(*file), GFP_KERNEL);
+	struct file *file = new_file(test);
 	char name[TASK_COMM_LEN];
 	int i;
 
-	KUNIT_ASSERT_NOT_NULL(test, file);
 	strscpy(name, current->comm, sizeof(name));
 	strscpy(current->comm, "a b", sizeof(current->comm));
 	KUNIT_ASSERT_EQ(test, start(&table_tool), 0);
@@ -405,11 +405,10 @@ static void tap_tool_test_reader_of_a_table(struct kunit *test)
 
 static void tap_tool_test_json_of_a_table(struct kunit *test)
 {
-	struct file *file = kunit_kzalloc(test, sizeof(*file), GFP_KERNEL);
+	struct file *file = new_file(test);
 	char name[TASK_COMM_LEN];
 	char line[300];
 
-	KUNIT_ASSERT_NOT_NULL(test, file);
 	strscpy(name, current->comm, sizeof(name));
 	strscpy(current->comm, "a\"b", sizeof(current->comm));
 	KUNIT_ASSERT_EQ(test, start(&table_tool), 0);
@@ -431,9 +430,8 @@ static void tap_tool_test_json_of_a_table(struct kunit *test)
 
 static void tap_tool_test_poll_tells_of_a_window(struct kunit *test)
 {
-	struct file *file = kunit_kzalloc(test, sizeof(*file), GFP_KERNEL);
+	struct file *file = new_file(test);
 
-	KUNIT_ASSERT_NOT_NULL(test, file);
 	KUNIT_ASSERT_EQ(test, start(&table_tool), 0);
 	KUNIT_ASSERT_EQ(test, tap_reader_open(file, &tool, false), 0);
 	KUNIT_EXPECT_EQ(test, (u32)tap_table_file_poll(file, NULL), 0U);
@@ -448,10 +446,9 @@ static void tap_tool_test_poll_tells_of_a_window(struct kunit *test)
 
 static void tap_tool_test_poll_tells_of_events(struct kunit *test)
 {
-	struct file *file = kunit_kzalloc(test, sizeof(*file), GFP_KERNEL);
+	struct file *file = new_file(test);
 	struct tap_reader *reader;
 
-	KUNIT_ASSERT_NOT_NULL(test, file);
 	KUNIT_ASSERT_EQ(test, start(&stream_tool), 0);
 	KUNIT_ASSERT_EQ(test, tap_reader_open(file, &tool, false), 0);
 	/* the header was not read yet */
@@ -470,12 +467,11 @@ static void tap_tool_test_poll_tells_of_events(struct kunit *test)
 
 static void tap_tool_test_readers_are_left_out(struct kunit *test)
 {
-	struct file *file = kunit_kzalloc(test, sizeof(*file), GFP_KERNEL);
+	struct file *file = new_file(test);
 	struct tap_tool descriptor = table_tool;
 	struct tap_stream_stats stats;
 	struct tap_snapshot *snapshot;
 
-	KUNIT_ASSERT_NOT_NULL(test, file);
 	KUNIT_ASSERT_EQ(test, start(&table_tool), 0);
 	KUNIT_ASSERT_EQ(test, tap_reader_open(file, &tool, false), 0);
 	call(test, 1);
@@ -513,12 +509,12 @@ static void tap_tool_test_readers_are_left_out(struct kunit *test)
 
 static void tap_tool_test_reader_needs_the_capability(struct kunit *test)
 {
-	struct file *file = kunit_kzalloc(test, sizeof(*file), GFP_KERNEL);
+	struct file *file = new_file(test);
 	struct cred *cred = prepare_creds();
 	const struct cred *old;
 	int err;
 
-	KUNIT_ASSERT_TRUE(test, file && cred);
+	KUNIT_ASSERT_NOT_NULL(test, cred);
 	KUNIT_ASSERT_EQ(test, start(&table_tool), 0);
 	memset(&cred->cap_effective, 0, sizeof(cred->cap_effective));
 	old = override_creds(cred);
@@ -577,10 +573,9 @@ static void load_thread(void *data, unsigned int cpu)
 static void tap_tool_test_settings_under_load(struct kunit *test)
 {
 	struct tap_kunit_load load = { .thread = load_thread };
-	struct file *file = kunit_kzalloc(test, sizeof(*file), GFP_KERNEL);
+	struct file *file = new_file(test);
 	int i;
 
-	KUNIT_ASSERT_NOT_NULL(test, file);
 	KUNIT_ASSERT_EQ(test, start(&table_tool), 0);
 	atomic64_set(&calls, 0);
 	WRITE_ONCE(done, false);
@@ -625,6 +620,8 @@ static struct kunit_case tap_tool_cases[] = {
 
 static struct kunit_suite tap_tool_suite = {
 	.name = "tap_tool",
+	.suite_init = paths_begin,
+	.suite_exit = paths_end,
 	.init = tap_tool_init,
 	.test_cases = tap_tool_cases,
 };

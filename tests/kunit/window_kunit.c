@@ -233,15 +233,6 @@ static void tap_window_test_set_forgets_if_the_interval_changes(struct kunit *te
 
 /* --- the worker -------------------------------------------------------- */
 
-static u64 seq(struct example *e)
-{
-	struct tap_snapshot *snapshot = tap_window_get(&e->window);
-	u64 seq = snapshot->seq;
-
-	tap_snapshot_put(snapshot);
-	return seq;
-}
-
 static void tap_window_test_worker_ends_windows(struct kunit *test)
 {
 	struct example *e = test->priv;
@@ -249,7 +240,7 @@ static void tap_window_test_worker_ends_windows(struct kunit *test)
 
 	tap_window_set(&e->window, 100, 1000);
 	KUNIT_EXPECT_GT(test, wait_event_interruptible_timeout(e->window.wait,
-							       seq(e) >= 3, TIMEOUT), 0L);
+		READ_ONCE(e->window.seq) >= 3, TIMEOUT), 0L);
 	snapshot = tap_window_get(&e->window);
 	KUNIT_ASSERT_NOT_NULL(test, snapshot);
 	KUNIT_EXPECT_STREQ(test, snapshot->state, "complete");
