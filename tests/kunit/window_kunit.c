@@ -237,10 +237,13 @@ static void tap_window_test_worker_ends_windows(struct kunit *test)
 {
 	struct example *e = test->priv;
 	struct tap_snapshot *snapshot;
+	long left;
 
 	tap_window_set(&e->window, 100, 1000);
-	KUNIT_EXPECT_GT(test, wait_event_interruptible_timeout(e->window.wait,
-		READ_ONCE(e->window.seq) >= 3, TIMEOUT), 0L);
+	left = wait_event_interruptible_timeout(e->window.wait,
+						READ_ONCE(e->window.seq) >= 3,
+						TIMEOUT);
+	KUNIT_EXPECT_GT(test, left, 0L);
 	snapshot = tap_window_get(&e->window);
 	KUNIT_ASSERT_NOT_NULL(test, snapshot);
 	KUNIT_EXPECT_STREQ(test, snapshot->state, "complete");
