@@ -10,7 +10,6 @@
 #include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/module.h>
-#include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -18,9 +17,6 @@
 
 /* A value can be 128 KiB, its line in the log need not be. */
 #define TAP_PARAM_SHOWN 64
-
-/* Protects texts, which /sys/module shows while debugfs changes them. */
-static DEFINE_MUTEX(tap_param_lock);
 
 static void tap_param_allowed(const struct tap_param *param, struct tap_text *why)
 {
@@ -92,9 +88,7 @@ static int tap_param_text(const struct tap_param *param, const char *val,
 			return -ENOMEM;
 		strcpy(copy, val);
 	}
-	mutex_lock(&tap_param_lock);
 	swap(*text, copy);
-	mutex_unlock(&tap_param_lock);
 	kvfree(copy);
 	return 0;
 }
@@ -151,9 +145,7 @@ void tap_param_get(const struct tap_param *param, struct tap_text *text)
 			   param->choices[*(unsigned int *)param->value]);
 		break;
 	case TAP_PARAM_TEXT:
-		mutex_lock(&tap_param_lock);
 		tap_printf(text, "%s", *(char **)param->value ?: "");
-		mutex_unlock(&tap_param_lock);
 		break;
 	}
 }

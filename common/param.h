@@ -63,7 +63,7 @@ extern const struct kernel_param_ops tap_param_ops;
  * @why: gets one line, without newline, that names the parameter, the value and
  *       what is allowed, if the value is refused
  *
- * Context: process context, may sleep.
+ * Context: process context, may sleep; nobody gets the value at the same time.
  * Return: 0; -EINVAL if it is refused, and then nothing has changed; -ENOMEM.
  */
 int tap_param_set(const struct tap_param *param, const char *name,
@@ -74,7 +74,7 @@ int tap_param_set(const struct tap_param *param, const char *name,
  * @param: the parameter
  * @text: where to
  *
- * Context: process context, may sleep.
+ * Context: process context, may sleep; nobody sets the value at the same time.
  */
 void tap_param_get(const struct tap_param *param, struct tap_text *text);
 

@@ -92,7 +92,7 @@ static int tap_control_open(struct inode *inode, struct file *file)
 }
 
 /* The tool's directory is the parent of each of its controls. */
-static struct tap_tool *tap_control_tool(struct file *file)
+static struct tap_tool *tap_control_tool(const struct file *file)
 {
 	return d_inode(file->f_path.dentry->d_parent)->i_private;
 }
@@ -159,17 +159,21 @@ static int tap_control_write(struct tap_tool *tool, const struct kernel_param *k
 static ssize_t tap_param_file_write(struct file *file, const char __user *buf,
 				    size_t count, loff_t *pos)
 {
+	const struct kernel_param *kp = file_inode(file)->i_private;
 	struct tap_tool *tool = tap_control_tool(file);
 	struct tap_text why = {};
 	int err;
 
+	/* /sys/module shows nothing that is about to be refused */
+	kernel_param_lock(kp->mod);
 	mutex_lock(&tool->lock);
-	err = tap_control_write(tool, file_inode(file)->i_private, buf, count, &why);
+	err = tap_control_write(tool, kp, buf, count, &why);
 	if (err)
 		swap(tool->refused, why);
 	else
 		tap_tool_changed(tool);
 	mutex_unlock(&tool->lock);
+	kernel_param_unlock(kp->mod);
 	tap_text_free(&why);
 	return err ?: count;
 }
@@ -178,10 +182,13 @@ static ssize_t tap_param_file_write(struct file *file, const char __user *buf,
 static int tap_param_file_show(struct seq_file *m, void *v)
 {
 	const struct kernel_param *kp = m->private;
+	struct tap_tool *tool = tap_control_tool(m->file);
 	struct tap_text text = {};
 	int err;
 
+	mutex_lock(&tool->lock);
 	tap_param_get(kp->arg, &text);
+	mutex_unlock(&tool->lock);
 	tap_putc(&text, '\n');
 	seq_write(m, text.buf, text.len);
 	err = text.failed ? -ENOMEM : 0;
