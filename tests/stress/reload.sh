@@ -1,0 +1,113 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# All tools loaded and unloaded at once, each on its own, while there is traffic for them to see, files are read and
+# settings written. TAP_ROUNDS says how often; where the kernel looks for bugs itself, less will do.
+. "$(dirname "$0")/../tools/lib.sh"
+
+mapfile -t tools <TOOLS
+case $TAP_KNAME in
+debug | kcsan) rounds=${TAP_ROUNDS:-40} ;;
+*) rounds=${TAP_ROUNDS:-200} ;;
+esac
+
+# reload.pl FILE TOOL ROUNDS: loads, looks at the tool for a moment, unloads. Says how often it was in use.
+cat >"$tmp/reload.pl" <<'END'
+use strict;
+my ($file, $tool, $rounds) = @ARGV;
+my $busy = 0;
+open my $module, '<', $file or die;
+for (1 .. $rounds) {
+	select undef, undef, undef, rand 0.03;
+	syscall(313, fileno $module, my $parameters = 'enabled=' . int rand 2, 0) == 0 or die "finit_module: $!\n";
+	for (1 .. rand 4) {
+		open my $data, '<', "/proc/tap/$tool" or die "open: $!\n";
+		my $text = join '', <$data>;
+		$text =~ /\n\z/ or die "strange: $text\n";
+	}
+	while (syscall(176, $tool, 2048) != 0) {
+		$!{EAGAIN} or die "delete_module: $!\n";
+		$busy++;
+		select undef, undef, undef, rand 0.01;
+	}
+}
+print "in use $busy times\n";
+END
+
+# What is there is written to, whether or not there are such settings at the moment.
+write_settings()
+{
+	local values=(0 1 100 200 1000 comm=udp "tree=$$" "pid=$$,uid=0" "" no=1 thread)
+
+	while :; do
+		for setting in "$debugfs"/*/{enabled,filter,flip,hz,interval_ms,limit,names,reset,self,verbose}; do
+			[ ! -e "$setting" ] || echo "${values[RANDOM % ${#values[@]}]}" >"$setting" || true
+		done
+	done 2>/dev/null
+}
+
+# Traffic: system calls, datagrams over lo and a pair of veth devices, connections, processes.
+ip netns add tap_reload
+ip link add tap0 type veth peer name tap1 netns tap_reload
+ip addr add 10.9.0.1/24 dev tap0
+ip link set tap0 up
+ip -n tap_reload addr add 10.9.0.2/24 dev tap1
+ip -n tap_reload link set tap1 up
+ip netns exec tap_reload "$workloads/udp" drain 7000 >"$tmp/drain"
+"$workloads/tcp" accept 7001 1000000000 >"$tmp/accept"
+loop()
+{
+	while :; do
+		"$@" >/dev/null || sleep 0.1
+	done
+}
+background=("$(<"$tmp/drain")" "$(<"$tmp/accept")")
+in_background() # command...
+{
+	"$@" &
+	background+=($!)
+}
+in_background loop "$workloads/udp" send 127.0.0.1 9 1000 100
+in_background loop "$workloads/udp" send 10.9.0.2 7000 1000 100
+in_background loop "$workloads/tcp" connect 127.0.0.1 7001 100
+in_background loop "$workloads/family" many=20 thread=100 vfork=100
+write_settings &
+writer=$!
+files=()
+for tool in "${tools[@]}"; do
+	files+=("$proc/$tool" "$proc/$tool.json" "$debugfs/$tool/stats" "$debugfs/$tool/json")
+done
+"$workloads/hold" -r "${files[@]}" >"$tmp/reader" &
+reader=$!
+
+loaders=()
+for tool in "${tools[@]}"; do
+	perl "$tmp/reload.pl" "$TAP_KO/$tool.ko" "$tool" "$rounds" >"$tmp/$tool" 2>&1 &
+	loaders+=($!)
+done
+for ((i = 0; i < ${#tools[@]}; i++)); do
+	status=0
+	wait "${loaders[i]}" || status=$?
+	check "${tools[i]}: loaded and unloaded $rounds times" is "$status $(sed 's/in use.*//' "$tmp/${tools[i]}")" "0 "
+	sed 's/^/# /' "$tmp/${tools[i]}"
+done
+kill "$writer" "$reader"
+wait "$reader"
+sed 's/^/# /' "$tmp/reader"
+check "a reader found them there" grep -q '^open ok' "$tmp/reader"
+check "a reader found them gone" grep -q '^open ENOENT' "$tmp/reader"
+check "a reader had no trouble" nothing grep -vE '^(open|poll|read) ok|^open (ENOENT|ENODEV|ENXIO)' "$tmp/reader"
+
+# They work as on the first day.
+for tool in "${tools[@]}"; do
+	load "$tool" interval_ms=0 2>/dev/null || load "$tool"
+	check "$tool: sees the traffic afterwards" until_true grep -qE ' events=[1-9]|7001' "$proc/$tool"
+	rmmod "$tool"
+done
+# Shells first, then what they have started and what the rest are.
+kill "${background[@]:2}"
+wait "${background[@]:2}" 2>/dev/null || true
+kill "${background[@]:0:2}"
+ip netns del tap_reload
+check "/proc/tap is gone" [ ! -e $proc ]
+check "nothing is left in debugfs" [ ! -e $debugfs ]
+plan
