@@ -201,18 +201,19 @@ static void __tap_stream_drain(struct tap_stream *stream)
 
 	while ((ring = tap_stream_oldest(stream, cut))) {
 		struct tap_record *from = tap_ring_peek(stream, ring);
+		u32 size = from->size;
 		struct tap_record *to;
 
 		/* clocks of two CPUs can differ while the clock is being set */
 		stream->last_stamp = max(stream->last_stamp, from->stamp);
 		tap_ring_lost(stream, ring, stream->last_stamp, from->lost);
-		to = tap_history_append(stream, from->size);
-		memcpy(to, from, from->size);
+		to = tap_history_append(stream, size);
+		memcpy(to, from, size);
 		to->stamp = stream->last_stamp;
 		to->lost = 0;
 		stream->next_event++;
 		/* it was read before its place is written again */
-		smp_store_release(&ring->tail, ring->tail + from->size);
+		smp_store_release(&ring->tail, ring->tail + size);
 		cond_resched();
 	}
 
