@@ -20,7 +20,6 @@
 #include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/random.h>
-#include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 #include <asm/irq_regs.h>
@@ -82,9 +81,25 @@ static int tap_function_kprobe(struct kprobe *kp, struct pt_regs *regs)
 }
 NOKPROBE_SYMBOL(tap_function_kprobe);
 
+/* Where a function begins, as a kprobe that is never armed finds it. */
+static int tap_function_address(const char *name, unsigned long *address)
+{
+	struct kprobe kp = {
+		.symbol_name = name,
+		.flags = KPROBE_FLAG_DISABLED,
+	};
+	int err = register_kprobe(&kp);
+
+	if (err)
+		return err;
+	*address = (unsigned long)kp.addr;
+	unregister_kprobe(&kp);
+	return 0;
+}
+
 static int tap_function_attach_ftrace(struct tap_probe *probe, const char *name)
 {
-	unsigned char *copy;
+	unsigned long address;
 	int err;
 
 	if (!TAP_FTRACE_ARGS)
@@ -96,12 +111,16 @@ static int tap_function_attach_ftrace(struct tap_probe *probe, const char *name)
 		.flags = TAP_FTRACE_FLAGS | TAP_FTRACE_RECURSION |
 			 FTRACE_OPS_FL_RCU | FTRACE_OPS_FL_PERMANENT,
 	};
-	/* the tracer writes into the name while it parses it */
-	copy = kstrdup(name, GFP_KERNEL);
-	if (!copy)
-		return -ENOMEM;
-	err = ftrace_set_filter(&probe->ops, copy, strlen(copy), 1);
-	kfree(copy);
+	/*
+	 * By address: a name is looked for in all functions, and if there is no
+	 * memory for the one that is found, ftrace_set_filter() succeeds with a
+	 * filter that is empty, which stands for every function of the kernel
+	 * (match_records() in kernel/trace/ftrace.c, 6.1).
+	 */
+	err = tap_function_address(name, &address);
+	if (err)
+		return err;
+	err = ftrace_set_filter_ip(&probe->ops, address, 0, 1);
 	if (err)
 		return err;
 	err = register_ftrace_function(&probe->ops);
