@@ -6,8 +6,8 @@
 
 mapfile -t tools <TOOLS
 case $TAP_KNAME in
-debug | kcsan) rounds=${TAP_ROUNDS:-40} ;;
-*) rounds=${TAP_ROUNDS:-200} ;;
+debug | kcsan) rounds=${TAP_ROUNDS:-5} ;;
+*) rounds=${TAP_ROUNDS:-50} ;;
 esac
 
 # reload.pl FILE TOOL ROUNDS: loads, looks at the tool for a moment, unloads. Says how often it was in use.
