@@ -209,6 +209,35 @@ bool tap_inflight_take(struct tap_inflight *inflight, u64 key, void *data)
 	return i != TAP_INFLIGHT_NONE;
 }
 
+void *tap_inflight_own(struct tap_inflight *inflight, u64 key)
+{
+	struct tap_inflight_bucket *bucket = tap_inflight_bucket(inflight, key);
+	struct tap_inflight_entry *entry = NULL;
+	unsigned long flags;
+	u32 i;
+
+	local_irq_save(flags);
+	raw_spin_lock(&bucket->lock);
+	i = *tap_inflight_link(inflight, bucket, key);
+	raw_spin_unlock(&bucket->lock);
+	if (i != TAP_INFLIGHT_NONE) {
+		entry = tap_inflight_at(inflight, i);
+	} else if (tap_inflight_get(inflight, &i)) {
+		entry = tap_inflight_at(inflight, i);
+		entry->key = key;
+		memset(entry->data, 0, inflight->data_size);
+		/* nobody else has put this key meanwhile */
+		raw_spin_lock(&bucket->lock);
+		entry->next = bucket->first;
+		WRITE_ONCE(bucket->first, i);
+		raw_spin_unlock(&bucket->lock);
+	}
+	local_irq_restore(flags);
+	if (unlikely(!entry))
+		atomic64_inc(&inflight->lost);
+	return entry ? entry->data : NULL;
+}
+
 u64 tap_inflight_lost(struct tap_inflight *inflight)
 {
 	return atomic64_read(&inflight->lost);

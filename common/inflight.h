@@ -72,6 +72,19 @@ bool tap_inflight_put(struct tap_inflight *inflight, u64 key, const void *data);
 bool tap_inflight_take(struct tap_inflight *inflight, u64 key, void *data);
 
 /**
+ * tap_inflight_own() - the data under a key that nobody else uses
+ * @inflight: the pool
+ * @key: the key, which only who calls may put, own or take
+ *
+ * It is found, or put there all zero, and may be read and written in place
+ * until tap_inflight_take(). Without room one is counted as lost.
+ *
+ * Context: any but NMIs, CPU pinned.
+ * Return: the data, or NULL if there is no room.
+ */
+void *tap_inflight_own(struct tap_inflight *inflight, u64 key);
+
+/**
  * tap_inflight_lost() - how many were not remembered or not found for a lock
  * @inflight: the pool
  *

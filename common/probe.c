@@ -24,6 +24,7 @@
 #include <linux/tracepoint.h>
 #include <asm/irq_regs.h>
 
+#include "calls.h"
 #include "probe.h"
 
 struct tap_timer {
@@ -288,7 +289,8 @@ static void tap_timer_detach(struct tap_probe *probe)
 
 /* --- all of them ------------------------------------------------------- */
 
-static int tap_probe_attach_name(struct tap_probe *probe, const char *name)
+static int tap_probe_attach_name(struct tap_probe *probe, const char *name,
+				 const char *tool_name, struct tap_text *why)
 {
 	switch (probe->type) {
 	case TAP_TRACEPOINT:
@@ -297,19 +299,22 @@ static int tap_probe_attach_name(struct tap_probe *probe, const char *name)
 		return tap_function_attach(probe, name);
 	case TAP_RETURN:
 		return tap_return_attach(probe, name);
+	case TAP_CALLS:
+		return tap_calls_attach(probe->calls, probe->tool, tool_name, why);
 	case TAP_TIMER:
 		return tap_timer_attach(probe);
 	}
 	return -EINVAL;
 }
 
-static int tap_probe_attach(struct tap_probe *probe)
+static int tap_probe_attach(struct tap_probe *probe, const char *tool_name,
+			    struct tap_text *why)
 {
 	int err = -ENOENT;
 	int i;
 
 	for (i = 0; i < TAP_PROBE_NAMES && probe->name[i]; i++) {
-		err = tap_probe_attach_name(probe, probe->name[i]);
+		err = tap_probe_attach_name(probe, probe->name[i], tool_name, why);
 		if (!err) {
 			WRITE_ONCE(probe->bound, probe->name[i]);
 			break;
@@ -338,6 +343,9 @@ static void tap_probe_detach(struct tap_probe *probe)
 		unregister_kretprobe(&probe->rp);
 		probe->missed += tap_return_missed(probe);
 		break;
+	case TAP_CALLS:
+		tap_calls_detach(probe->calls);
+		break;
 	case TAP_TIMER:
 		tap_timer_detach(probe);
 		break;
@@ -355,9 +363,14 @@ int tap_probes_attach(struct tap_probe *probes, unsigned int nr,
 		struct tap_probe *probe = &probes[i];
 
 		probe->tool = tool;
-		err = tap_probe_attach(probe);
+		err = tap_probe_attach(probe, name, why);
 		if (!err)
 			continue;
+		if (why->len) {
+			/* it is the setting that is wrong, not the kernel */
+			tap_probes_detach(probes, i);
+			return err;
+		}
 		if (probe->without && err != -ENOMEM) {
 			if (*probe->without)
 				pr_warn("%s: %s cannot be probed on this kernel (error %d): %s\n",
@@ -388,6 +401,8 @@ u64 tap_probes_missed(const struct tap_probe *probes, unsigned int nr)
 
 	for (i = 0; i < nr; i++) {
 		missed += probes[i].missed;
+		if (probes[i].type == TAP_CALLS)
+			missed += tap_calls_missed(probes[i].calls);
 		if (!READ_ONCE(probes[i].bound))
 			continue;
 		if (probes[i].type == TAP_RETURN)
@@ -405,6 +420,7 @@ void tap_probes_show(const struct tap_probe *probes, unsigned int nr,
 		[TAP_TRACEPOINT] = "tracepoint",
 		[TAP_FUNCTION] = "ftrace",
 		[TAP_RETURN] = "kretprobe",
+		[TAP_CALLS] = "kretprobes",
 		[TAP_TIMER] = "hrtimer",
 	};
 	unsigned int i;
@@ -412,7 +428,9 @@ void tap_probes_show(const struct tap_probe *probes, unsigned int nr,
 	for (i = 0; i < nr; i++) {
 		const struct tap_probe *probe = &probes[i];
 
-		if (probe->bound)
+		if (probe->bound && probe->type == TAP_CALLS)
+			tap_calls_show(probe->calls, text);
+		else if (probe->bound)
 			tap_printf(text, "hook %s: %s\n", probe->bound,
 				   probe->type == TAP_FUNCTION && probe->by_kprobe ?
 				   "kprobe" : types[probe->type]);

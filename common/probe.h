@@ -10,6 +10,7 @@
 #include "compat.h"
 #include "fmt.h"
 
+struct tap_calls;
 struct tap_tool;
 struct tracepoint;
 
@@ -46,12 +47,14 @@ static __always_inline unsigned long tap_arg(const struct tap_args *args,
  *                kprobe where it cannot
  * @TAP_RETURN: entry and return of a function, by a kretprobe. Its pool is
  *              limited: a function that sleeps wants other means
+ * @TAP_CALLS: entry and return of a set of functions, see struct tap_calls
  * @TAP_TIMER: a timer on each online CPU
  */
 enum tap_probe_type {
 	TAP_TRACEPOINT,
 	TAP_FUNCTION,
 	TAP_RETURN,
+	TAP_CALLS,
 	TAP_TIMER,
 };
 
@@ -73,6 +76,7 @@ enum tap_probe_type {
  * @ret: TAP_RETURN: called at return
  * @data_size: TAP_RETURN: bytes that @entry and @ret share
  * @maxactive: TAP_RETURN: calls that can be followed at the same time
+ * @calls: TAP_CALLS: the set, which @name stands for
  * @timer: TAP_TIMER: called with the interrupted registers and the number of
  *         periods since the last call on this CPU
  * @hz: TAP_TIMER: how often
@@ -97,6 +101,7 @@ struct tap_probe {
 			size_t data_size;
 			int maxactive;
 		};
+		struct tap_calls *calls;
 		struct {
 			void (*timer)(struct tap_tool *tool, struct pt_regs *regs,
 				      u64 periods);

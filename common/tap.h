@@ -163,6 +163,24 @@ static __always_inline void tap_end(void)
 }
 
 /**
+ * tap_wanted() - tap_begin() and tap_end() at once
+ * @tool: the tool
+ * @task: as for tap_begin()
+ *
+ * For who has the CPU pinned anyway, and writes an event later or elsewhere.
+ *
+ * Context: any.
+ * Return: true if the event is wanted.
+ */
+static inline bool tap_wanted(struct tap_tool *tool, struct task_struct *task)
+{
+	if (!tap_begin(tool, task))
+		return false;
+	tap_end();
+	return true;
+}
+
+/**
  * struct tap_sums - this CPU's sums of a row, and what stands beside its key
  * @sums: the sums
  * @attr: the attributes
@@ -248,7 +266,8 @@ static __always_inline void tap_add(struct tap_sums row, u32 sum, u64 n)
  * @event: the event, @event_size bytes, no byte of it uninitialised; its type
  *         is the event's
  *
- * Context: between tap_begin() and tap_end().
+ * Context: between tap_begin() and tap_end(), or with the CPU pinned after
+ * tap_wanted().
  */
 #define tap_event(tool, event)						\
 	tap_stream_write(&(tool)->stream, event, sizeof(*(event)))
