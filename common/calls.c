@@ -22,7 +22,8 @@
  *
  * A kprobe that hits while another's handler runs on the same CPU is missed
  * and counted (kprobe_ftrace_handler()). That takes an interrupt at that very
- * moment: only functions that run in softirqs can be missed.
+ * moment. Functions that softirqs call are hooked by the function tracer, which
+ * misses nothing, but sees no returns.
  */
 #include <linux/ctype.h>
 #include <linux/err.h>
@@ -36,6 +37,7 @@
 
 #include "calls.h"
 #include "compat.h"
+#include "ftrace.h"
 
 /* A thread that is in a call, or an interrupt. */
 struct tap_calls_thread {
@@ -108,11 +110,14 @@ static struct tap_function *tap_function(struct kretprobe_instance *ri)
 }
 NOKPROBE_SYMBOL(tap_function);
 
-static int tap_calls_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
+/*
+ * A call begins. With @data its return can be followed, and is if this returns
+ * true.
+ */
+static bool tap_calls_begin(struct tap_function *function,
+			    struct tap_calls_data *data)
 {
-	struct tap_function *function = tap_function(ri);
 	struct tap_calls *calls = function->calls;
-	struct tap_calls_data *data = (void *)ri->data;
 	struct task_struct *task = tap_current();
 	struct tap_calls_thread *thread;
 	struct tap_call call = {
@@ -122,13 +127,13 @@ static int tap_calls_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 	u64 now;
 
 	if (unlikely(in_nmi()) || !calls->wanted(calls->tool, task))
-		return 1;
+		return false;
 	now = ktime_get_mono_fast_ns();
 	thread = tap_calls_enter(calls, task, now);
 	if (likely(thread)) {
 		call.elapsed_ns = now - thread->since;
 		call.depth = thread->depth + 1;
-		call.followed = tap_function_take(function);
+		call.followed = data && tap_function_take(function);
 	}
 	if (likely(call.followed)) {
 		thread->depth++;
@@ -139,12 +144,26 @@ static int tap_calls_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 			.epoch = thread->epoch,
 		};
 	} else {
-		atomic64_inc(&calls->unfollowed);
+		if (data)
+			atomic64_inc(&calls->unfollowed);
 		if (thread)
 			tap_calls_leave(calls, task, thread);
 	}
 	calls->event(calls->tool, task, &call);
-	return !call.followed;
+	return call.followed;
+}
+NOKPROBE_SYMBOL(tap_calls_begin);
+
+static void notrace tap_calls_entry_only(unsigned long ip, unsigned long parent,
+					 struct ftrace_ops *ops,
+					 struct tap_ftrace_regs *fregs)
+{
+	tap_calls_begin(ops->private, NULL);
+}
+
+static int tap_calls_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	return !tap_calls_begin(tap_function(ri), (void *)ri->data);
 }
 NOKPROBE_SYMBOL(tap_calls_entry);
 
@@ -253,14 +272,12 @@ static void tap_calls_warn(const struct tap_calls *calls)
 
 /* --- attach and detach ------------------------------------------------- */
 
-static int tap_function_attach(struct tap_calls *calls,
-			       struct tap_function *function)
+static int tap_function_attach_return(struct tap_function *function)
 {
+	unsigned int inflight = function->calls->inflight;
 	int err;
 
-	function->calls = calls;
-	function->room = function->sleeps ? calls->inflight :
-					    max(calls->inflight / 4, 16u);
+	function->room = function->sleeps ? inflight : max(inflight / 4, 16u);
 	atomic_set(&function->open, 0);
 	function->rp = (struct kretprobe){
 		.kp.symbol_name = function->name,
@@ -271,6 +288,29 @@ static int tap_function_attach(struct tap_calls *calls,
 		.maxactive = function->room + 2 * num_possible_cpus(),
 	};
 	err = register_kretprobe(&function->rp);
+	/*
+	 * On x86 a breakpoint is entered like an NMI (exc_int3()), in which
+	 * nothing can be told.
+	 */
+	if (!err && IS_ENABLED(CONFIG_KPROBES_ON_FTRACE) &&
+	    !kprobe_ftrace(&function->rp.kp)) {
+		unregister_kretprobe(&function->rp);
+		err = -EOPNOTSUPP;
+	}
+	return err;
+}
+
+static int tap_function_attach(struct tap_calls *calls,
+			       struct tap_function *function)
+{
+	int err;
+
+	function->calls = calls;
+	if (function->softirq)
+		err = tap_ftrace_attach(&function->ops, function->name,
+					tap_calls_entry_only, function);
+	else
+		err = tap_function_attach_return(function);
 	if (err && err != -ENOENT && err != -ENOMEM)
 		pr_warn("%s: %s cannot be probed on this kernel (error %d)\n",
 			calls->tool_name, function->name, err);
@@ -281,31 +321,37 @@ static int tap_function_attach(struct tap_calls *calls,
 
 static u64 tap_function_missed(const struct tap_function *function)
 {
+	if (function->softirq)
+		return 0;
 	return 2ull * (function->rp.nmissed + function->rp.kp.nmissed);
 }
 
 /* Detach all that are marked, with one grace period. */
 static void tap_calls_leave_out(struct tap_calls *calls)
 {
-	unsigned int i, nr = 0;
+	struct tap_function *function, *end = calls->functions + calls->nr;
+	unsigned int nr = 0;
+	bool any = false;
 
-	for (i = 0; i < calls->nr; i++) {
-		struct tap_function *function = &calls->functions[i];
-
+	for (function = calls->functions; function < end; function++) {
 		function->leaving &= function->attached;
 		if (!function->leaving)
 			continue;
-		calls->leaving[nr++] = &function->rp;
+		any = true;
 		/* tap_calls_missed() may say too little, never too much */
 		WRITE_ONCE(function->attached, false);
+		if (function->softirq)
+			tap_ftrace_detach(&function->ops);
+		else
+			calls->leaving[nr++] = &function->rp;
 	}
-	if (!nr)
-		return;
-	unregister_kretprobes(calls->leaving, nr);
-	for (i = 0; i < calls->nr; i++)
-		if (calls->functions[i].leaving)
-			calls->missed += tap_function_missed(&calls->functions[i]);
-	WRITE_ONCE(calls->epoch, calls->epoch + 1);
+	if (nr)
+		unregister_kretprobes(calls->leaving, nr);
+	for (function = calls->functions; function < end; function++)
+		if (function->leaving)
+			calls->missed += tap_function_missed(function);
+	if (any)
+		WRITE_ONCE(calls->epoch, calls->epoch + 1);
 }
 
 int tap_calls_select(struct tap_calls *calls, struct tap_text *why)
@@ -397,8 +443,10 @@ void tap_calls_show(const struct tap_calls *calls, struct tap_text *text)
 
 	for (i = 0; i < calls->nr; i++)
 		if (calls->functions[i].attached)
-			tap_printf(text, "hook %s: kretprobe\n",
-				   calls->functions[i].name);
+			tap_printf(text, "hook %s: %s\n",
+				   calls->functions[i].name,
+				   calls->functions[i].softirq ? "ftrace" :
+								 "kretprobe");
 	tap_printf(text, "unfollowed %lld\n",
 		   (s64)atomic64_read(&calls->unfollowed));
 }

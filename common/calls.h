@@ -3,6 +3,7 @@
 #define TAP_CALLS_H
 
 #include <linux/atomic.h>
+#include <linux/ftrace.h>
 #include <linux/kprobes.h>
 #include <linux/types.h>
 
@@ -37,14 +38,19 @@ enum tap_value {
  * @alias: what it is known as whatever the kernel; NULL: @name
  * @value: what it returns, of enum tap_value
  * @sleeps: many threads can be in it at once, for any time
+ * @softirq: softirqs call it; only its entry is told
  */
 struct tap_function {
 	const char *name;
 	const char *alias;
 	u8 value;
 	bool sleeps;
+	bool softirq;
 	/* private: */
-	struct kretprobe rp;
+	union {
+		struct kretprobe rp;
+		struct ftrace_ops ops;	/* @softirq */
+	};
 	struct tap_calls *calls;
 	atomic_t open;		/* calls in flight that are followed */
 	int room;		/* how many may be */

@@ -9,8 +9,8 @@
  * for an entry against 154 for a kprobe (Linux 6.1, x86-64; 34 without the
  * guards asked for here), and nothing is missed; a kprobe that hits inside
  * another kprobe's handler is only counted.
- * FTRACE_OPS_FL_RCU keeps handlers out of places where RCU does not watch: the
- * tables and filters they use live by RCU.
+ * Handlers are kept out of places where RCU does not watch: the tables and
+ * filters they use live by RCU.
  *
  * Detaching waits until no handler runs or can still be entered.
  */
@@ -25,6 +25,7 @@
 #include <asm/irq_regs.h>
 
 #include "calls.h"
+#include "ftrace.h"
 #include "probe.h"
 
 struct tap_timer {
@@ -82,52 +83,11 @@ static int tap_function_kprobe(struct kprobe *kp, struct pt_regs *regs)
 }
 NOKPROBE_SYMBOL(tap_function_kprobe);
 
-/* Where a function begins, as a kprobe that is never armed finds it. */
-static int tap_function_address(const char *name, unsigned long *address)
-{
-	struct kprobe kp = {
-		.symbol_name = name,
-		.flags = KPROBE_FLAG_DISABLED,
-	};
-	int err = register_kprobe(&kp);
-
-	if (err)
-		return err;
-	*address = (unsigned long)kp.addr;
-	unregister_kprobe(&kp);
-	return 0;
-}
-
 static int tap_function_attach_ftrace(struct tap_probe *probe, const char *name)
 {
-	unsigned long address;
-	int err;
-
 	if (!TAP_FTRACE_ARGS)
 		return -EOPNOTSUPP;
-	probe->ops = (struct ftrace_ops){
-		.func = tap_function_ftrace,
-		.private = probe,
-		/* permanent: kernel.ftrace_enabled=0 is refused while it is on */
-		.flags = TAP_FTRACE_FLAGS | TAP_FTRACE_RECURSION |
-			 FTRACE_OPS_FL_RCU | FTRACE_OPS_FL_PERMANENT,
-	};
-	/*
-	 * By address: a name is looked for in all functions, and if there is no
-	 * memory for the one that is found, ftrace_set_filter() succeeds with a
-	 * filter that is empty, which stands for every function of the kernel
-	 * (match_records() in kernel/trace/ftrace.c, 6.1).
-	 */
-	err = tap_function_address(name, &address);
-	if (err)
-		return err;
-	err = ftrace_set_filter_ip(&probe->ops, address, 0, 1);
-	if (err)
-		return err;
-	err = register_ftrace_function(&probe->ops);
-	if (err)
-		tap_ftrace_free_filter(&probe->ops);
-	return err;
+	return tap_ftrace_attach(&probe->ops, name, tap_function_ftrace, probe);
 }
 
 static int tap_function_attach(struct tap_probe *probe, const char *name)
@@ -152,8 +112,7 @@ static void tap_function_detach(struct tap_probe *probe)
 		unregister_kprobe(&probe->kp);
 		probe->missed += probe->kp.nmissed;
 	} else {
-		unregister_ftrace_function(&probe->ops);
-		tap_ftrace_free_filter(&probe->ops);
+		tap_ftrace_detach(&probe->ops);
 	}
 }
 

@@ -15,6 +15,9 @@
 /* One in which a thread can be for any time. */
 #define SLEEPS(function, returns)					\
 	{ .name = #function, .value = TAP_VALUE_##returns, .sleeps = true }
+/* One that softirqs call. */
+#define SOFTIRQ(function, returns)					\
+	{ .name = #function, .value = TAP_VALUE_##returns, .softirq = true }
 /* One that has another name, or another one's place, on other kernels. */
 #define MOVED(function, returns, can_sleep, to)				\
 	{ .name = #function, .alias = #to, .value = TAP_VALUE_##returns,	\
@@ -118,7 +121,7 @@ static struct tap_function socket_trace_functions[] = {
 	SLEEPS(sock_do_ioctl, LONG),
 	FUNCTION(sock_evict_inode, VOID),
 	FUNCTION(sock_fasync, INT),
-	FUNCTION(sock_free_inode, VOID),
+	SOFTIRQ(sock_free_inode, VOID),
 	FUNCTION(sock_from_file, POINTER),
 	SLEEPS(sock_ioctl, LONG),
 	FUNCTION(sock_is_registered, BOOL),
@@ -135,7 +138,7 @@ static struct tap_function socket_trace_functions[] = {
 	FUNCTION(sock_splice_eof, VOID),
 	SLEEPS(sock_splice_read, LONG),
 	FUNCTION(sock_unregister, VOID),
-	FUNCTION(sock_wake_async, INT),
+	SOFTIRQ(sock_wake_async, INT),
 	SLEEPS(sock_write_iter, LONG),
 	FUNCTION(socket_seq_show, VOID),
 	FUNCTION(sockfd_lookup, POINTER),

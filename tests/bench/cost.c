@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * usage: cost getppid | udp ADDRESS [NETNS] | accept | tick
+ * usage: cost getppid | getsockopt | udp ADDRESS [NETNS] | accept | tick
  *
- * What an event costs, in instructions: a system call that does nothing; a
- * datagram sent to ADDRESS and received there, in the network namespace NETNS;
+ * What an event costs, in instructions: a system call that does nothing; one
+ * that asks for a socket's type; a datagram sent to ADDRESS and received there, in the network namespace NETNS;
  * accept() of a connection that waits; an interrupt of a busy program by a
  * timer. To be run in a virtual machine whose time-stamp counter counts
  * instructions (qemu -icount shift=0), which it sees to first.
@@ -82,6 +82,26 @@ static long getppid_batch(int events)
 
 	for (i = 0; i < events; i++)
 		syscall(SYS_getppid);
+	return __rdtsc() - begin;
+}
+
+static int getsockopt_fd;
+
+static void getsockopt_setup(char **args)
+{
+	(void)args;
+	getsockopt_fd = socket(AF_INET, SOCK_DGRAM, 0);
+	check(getsockopt_fd, "socket");
+}
+
+static long getsockopt_batch(int events)
+{
+	socklen_t len = sizeof(int);
+	long begin = __rdtsc();
+	int i, type;
+
+	for (i = 0; i < events; i++)
+		check(getsockopt(getsockopt_fd, SOL_SOCKET, SO_TYPE, &type, &len), "getsockopt");
 	return __rdtsc() - begin;
 }
 
@@ -192,6 +212,7 @@ static long tick_batch(int events)
 
 static const struct workload workloads[] = {
 	{ "getppid", 500, 100, NULL, getppid_batch },
+	{ "getsockopt", 200, 100, getsockopt_setup, getsockopt_batch },
 	{ "udp", 50, 100, udp_setup, udp_batch },
 	{ "accept", 1, 500, accept_setup, accept_batch },
 	{ "tick", 1, 1000, NULL, tick_batch },
@@ -224,7 +245,7 @@ int main(int argc, char **argv)
 	int i, repetition;
 
 	if (argc < 2)
-		errx(1, "usage: cost getppid | udp ADDRESS [NETNS] | accept | tick");
+		errx(1, "usage: cost getppid | getsockopt | udp ADDRESS [NETNS] | accept | tick");
 	while (w->name && strcmp(w->name, argv[1]))
 		w++;
 	if (!w->name)

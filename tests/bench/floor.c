@@ -9,6 +9,7 @@
 #include <linux/err.h>
 #include <linux/ftrace.h>
 #include <linux/hrtimer.h>
+#include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/smp.h>
@@ -21,7 +22,7 @@
 
 static char *hook;
 module_param(hook, charp, 0400);
-MODULE_PARM_DESC(hook, "sys_enter: system calls; net: packets; accept: accepted connections; timer: 10000 times a second");
+MODULE_PARM_DESC(hook, "sys_enter: system calls; net: packets; accept: accepted connections; getsockopt: its entry and return; timer: 10000 times a second");
 
 /* --- tracepoints ------------------------------------------------------- */
 
@@ -118,6 +119,21 @@ static int floor_attach_function(void)
 	return err ?: register_ftrace_function(&floor_ops);
 }
 
+/* --- entry and return of a function ------------------------------------ */
+
+static int floor_kretprobe(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	return 0;
+}
+NOKPROBE_SYMBOL(floor_kretprobe);
+
+static struct kretprobe floor_call = {
+	.kp.symbol_name = "__sys_getsockopt",
+	.entry_handler = floor_kretprobe,
+	.handler = floor_kretprobe,
+	.maxactive = 16,
+};
+
 /* --- timers ------------------------------------------------------------ */
 
 #define FLOOR_PERIOD (NSEC_PER_SEC / 10000)
@@ -160,6 +176,8 @@ static int __init floor_init(void)
 		return floor_attach_points();
 	if (!strcmp(hook, "accept"))
 		return floor_attach_function();
+	if (!strcmp(hook, "getsockopt"))
+		return register_kretprobe(&floor_call);
 	if (!strcmp(hook, "timer")) {
 		on_each_cpu(floor_start_timer, NULL, 1);
 		return 0;
@@ -172,6 +190,8 @@ static void __exit floor_exit(void)
 {
 	if (!strcmp(hook, "accept"))
 		unregister_ftrace_function(&floor_ops);
+	else if (!strcmp(hook, "getsockopt"))
+		unregister_kretprobe(&floor_call);
 	else if (!strcmp(hook, "timer"))
 		floor_stop_timers();
 	else

@@ -284,8 +284,41 @@ static void tap_inflight_test_fini_of_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, attempt(test), 0);
 }
 
+static void tap_inflight_test_own(struct kunit *test)
+{
+	struct tap_inflight *inflight = new_inflight(test, 3);
+	struct data *data, *other;
+	struct data found;
+
+	data = tap_inflight_own(inflight, 5);
+	KUNIT_ASSERT_NOT_NULL(test, data);
+	KUNIT_EXPECT_EQ(test, data->a | data->b, 0ull);
+	*data = (struct data){ 1, 2 };
+	other = tap_inflight_own(inflight, 6);
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	*other = (struct data){ 3, 4 };
+	KUNIT_EXPECT_PTR_EQ(test, tap_inflight_own(inflight, 5), data);
+	KUNIT_EXPECT_EQ(test, data->b, 2ull);
+	KUNIT_EXPECT_EQ(test, tap_inflight_used(inflight), 2U);
+	/* what was put can be owned, and is what it was */
+	KUNIT_EXPECT_TRUE(test, put(inflight, 7, 8));
+	KUNIT_EXPECT_EQ(test, ((struct data *)tap_inflight_own(inflight, 7))->a, 8ull);
+	/* no room */
+	KUNIT_EXPECT_NULL(test, tap_inflight_own(inflight, 9));
+	KUNIT_EXPECT_EQ(test, tap_inflight_lost(inflight), 1ull);
+	/* and back, to be all zero for the next */
+	KUNIT_EXPECT_TRUE(test, tap_inflight_take(inflight, 5, &found));
+	KUNIT_EXPECT_EQ(test, found.a, 1ull);
+	data = tap_inflight_own(inflight, 9);
+	KUNIT_ASSERT_NOT_NULL(test, data);
+	KUNIT_EXPECT_EQ(test, data->a | data->b, 0ull);
+	KUNIT_EXPECT_EQ(test, tap_inflight_used(inflight), 3U);
+	tap_inflight_fini(inflight);
+}
+
 static struct kunit_case tap_inflight_cases[] = {
 	KUNIT_CASE(tap_inflight_test_put_and_take),
+	KUNIT_CASE(tap_inflight_test_own),
 	KUNIT_CASE(tap_inflight_test_put_replaces),
 	KUNIT_CASE(tap_inflight_test_full_holds_all_that_have_room),
 	KUNIT_CASE(tap_inflight_test_put_replaces_when_full),

@@ -22,8 +22,13 @@ wrong() # parameter
 	max_rows) wrong_number 15 1048577 1 ;;
 	buffer_kb) wrong_number 15 1048577 0 ;;
 	hz) wrong_number 10001 0 ;;
-	enabled | escape | irq | self | verbose)
+	inflight) wrong_number 15 65537 0 ;;
+	enabled | escape | irq | return | self | verbose)
 		printf '%s\0' 2 yes '' -1 01 0x1 '1 ' ' 1' 11 on
+		;;
+	functions)
+		printf '%s\0' sock_unknown sock_poll, ,sock_poll sock_poll,,sock_ioctl , 'sock_poll sock_ioctl' 'sock_poll ' \
+			' sock_poll' 'sock_*' SOCK_POLL sock_poll2
 		;;
 	names) printf '%s\0' comm '' 0 Process threads 'process or thread' ;;
 	filter)
@@ -52,7 +57,7 @@ known()
 some() # parameter
 {
 	case $1 in
-	max_rows | buffer_kb) cat ;;
+	max_rows | buffer_kb | inflight) cat ;;
 	*)
 		if [ -e "$tmp/seen-$1" ]; then
 			head -z -n 2
@@ -73,7 +78,9 @@ right() # parameter
 	max_rows) echo 4096 16 ;;
 	buffer_kb) echo 1024 16 ;;
 	hz) echo 10000 1 ;;
-	enabled | escape | irq | self | verbose) echo 0 1 ;;
+	inflight) echo 64 16 ;;
+	enabled | escape | irq | return | self | verbose) echo 0 1 ;;
+	functions) echo sock_poll sys_recvfrom,sock_recvmsg ;;
 	names) echo thread process ;;
 	filter)
 		echo pid=1 uid=4294967294 comm=123456789012345 tree=1 cgroup=18446744073709551615 \
@@ -167,7 +174,7 @@ for tool in "${tools[@]}"; do
 		name=${setting%%=*}
 		check "$tool: $setting is known to the kernel" is "$(<"/sys/module/$tool/parameters/$name")" "${setting#*=}"
 		case $name in
-		max_rows | buffer_kb)
+		max_rows | buffer_kb | inflight)
 			check "$tool: $name cannot be changed later" [ ! -e "$debugfs/$tool/$name" ]
 			;;
 		*)

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef TAP_FTRACE_H
+#define TAP_FTRACE_H
+
+#include <linux/ftrace.h>
+
+/**
+ * tap_ftrace_attach() - hook the entry of a function with the function tracer
+ * @ops: filled in
+ * @name: the function
+ * @func: what is called, with the CPU pinned, never inside itself in one context
+ * @private: for @func, as @private of its @ops
+ *
+ * FTRACE_OPS_FL_RCU keeps it out of places where RCU does not watch.
+ *
+ * Context: process context, may sleep.
+ * Return: 0; -ENOENT if there is no such function; another error if it cannot
+ * be traced.
+ */
+int tap_ftrace_attach(struct ftrace_ops *ops, const char *name,
+		      ftrace_func_t func, void *private);
+
+/**
+ * tap_ftrace_detach() - unhook it, and wait until nobody is in the function called
+ * @ops: what tap_ftrace_attach() filled in
+ *
+ * Context: process context, may sleep.
+ */
+void tap_ftrace_detach(struct ftrace_ops *ops);
+
+#endif /* TAP_FTRACE_H */
