@@ -128,7 +128,7 @@ static int socket_trace_check(const char *only, struct tap_text *why)
 {
 	if (tap_calls_known(&socket_trace_calls, only))
 		return 0;
-	tap_printf(why, "allowed are functions of net/socket.c, joined with commas, at least one of them known");
+	tap_printf(why, "allowed are functions of net/socket.c, joined with commas");
 	return -EINVAL;
 }
 

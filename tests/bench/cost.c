@@ -3,10 +3,11 @@
  * usage: cost getppid | getsockopt | udp ADDRESS [NETNS] | accept | tick
  *
  * What an event costs, in instructions: a system call that does nothing; one
- * that asks for a socket's type; a datagram sent to ADDRESS and received there, in the network namespace NETNS;
- * accept() of a connection that waits; an interrupt of a busy program by a
- * timer. To be run in a virtual machine whose time-stamp counter counts
- * instructions (qemu -icount shift=0), which it sees to first.
+ * that asks for the type of a socket; a datagram sent to ADDRESS and received
+ * there, in the network namespace NETNS; accept() of a connection that waits; an
+ * interrupt of a busy program by a timer. To be run in a virtual machine whose
+ * time-stamp counter counts instructions (qemu -icount shift=0), which it sees
+ * to first.
  *
  * Events are measured in batches that are shorter than the kernel's tick, so
  * that most batches have nothing but the events in them: the cost is the mean

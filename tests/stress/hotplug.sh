@@ -13,7 +13,7 @@ cpu=/sys/devices/system/cpu/cpu1/online
 
 for tool in "${tools[@]}"; do
 	case $tool in
-	tcp_connections) load "$tool" ;;
+	socket_trace | tcp_connections) load "$tool" ;;
 	*) load "$tool" interval_ms=0 limit=0 ;;
 	esac
 done

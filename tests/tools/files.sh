@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 
 mapfile -t tools <TOOLS
-mapfile -t tables < <(grep -v tcp_connections TOOLS)
+mapfile -t tables < <(grep -vxE 'socket_trace|tcp_connections' TOOLS)
 hold=$workloads/hold
 
 # start NAME FILE COMMAND... - $workloads/hold in the background. It waits for `go NAME`; `ended NAME` waits for its end;

@@ -67,48 +67,54 @@ static void pair(int fds[2])
 
 /* --- twelve calls ------------------------------------------------------ */
 
-static long call(int through, long nr, int operation, long a, long b, long c,
-		 long d, long e, long f)
+static long call(int through, long nr, int operation, long *args)
 {
-#ifdef __i386__
-	unsigned long args[] = { a, b, c, d, e, f };
-
+#ifdef SYS_socketcall
 	if (through)
 		return syscall(SYS_socketcall, operation, args);
 #endif
 	(void)through;
 	(void)operation;
-	return syscall(nr, a, b, c, d, e, f);
+	return syscall(nr, args[0], args[1], args[2], args[3], args[4], args[5]);
 }
+
+/* Six arguments, or fewer and zeros. */
+struct args {
+	long arg[6];
+};
+
+#define CALL(name, operation, ...)					\
+	call(through, SYS_##name, SYS_##operation, (struct args){ { __VA_ARGS__ } }.arg)
+
+/* 32-bit programs have no accept() without socketcall() */
+#ifndef SYS_accept
+#define SYS_accept SYS_accept4
+#endif
 
 static void calls(int through)
 {
-	struct sockaddr_in addr = { .sin_family = AF_INET };
-	long where = (long)&addr;
-	socklen_t len = sizeof(addr);
+	struct sockaddr_in in = { .sin_family = AF_INET };
+	socklen_t len = sizeof(in);
 	int value = 1;
-	long fd, size = (long)&len;
+	long fd, addr = (long)&in, size = (long)&len, data = (long)&value;
 
-	addr.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	fd = call(through, SYS_socket, SYS_SOCKET, AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0, 0, 0, 0);
+	in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	fd = CALL(socket, SOCKET, AF_INET, SOCK_STREAM | SOCK_NONBLOCK);
 	check(fd, "socket");
-	check(call(through, SYS_setsockopt, SYS_SETSOCKOPT, fd, SOL_SOCKET, SO_REUSEADDR, (long)&value,
-		   sizeof(value), 0), "setsockopt");
-	check(call(through, SYS_getsockopt, SYS_GETSOCKOPT, fd, SOL_SOCKET, SO_TYPE, (long)&value, size, 0),
+	check(CALL(setsockopt, SETSOCKOPT, fd, SOL_SOCKET, SO_REUSEADDR, data,
+		   sizeof(value)), "setsockopt");
+	check(CALL(getsockopt, GETSOCKOPT, fd, SOL_SOCKET, SO_TYPE, data, size),
 	      "getsockopt");
-	check(call(through, SYS_bind, SYS_BIND, fd, where, sizeof(addr), 0, 0, 0), "bind");
-	check(call(through, SYS_listen, SYS_LISTEN, fd, 1, 0, 0, 0, 0), "listen");
-	check(call(through, SYS_getsockname, SYS_GETSOCKNAME, fd, where, size, 0, 0, 0), "getsockname");
-	fails(call(through, SYS_getpeername, SYS_GETPEERNAME, fd, where, size, 0, 0, 0), ENOTCONN, "getpeername");
-	fails(call(through, SYS_connect, SYS_CONNECT, fd, where, sizeof(addr), 0, 0, 0), EISCONN, "connect");
-#ifdef SYS_accept
-	fails(call(through, SYS_accept, SYS_ACCEPT, fd, 0, 0, 0, 0, 0), EAGAIN, "accept");
-#else
-	fails(call(through, SYS_accept4, SYS_ACCEPT, fd, 0, 0, 0, 0, 0), EAGAIN, "accept");
-#endif
-	fails(call(through, SYS_sendto, SYS_SENDTO, fd, (long)"x", 1, MSG_NOSIGNAL, 0, 0), EPIPE, "sendto");
-	fails(call(through, SYS_recvfrom, SYS_RECVFROM, fd, (long)&value, 1, 0, 0, 0), ENOTCONN, "recvfrom");
-	check(call(through, SYS_shutdown, SYS_SHUTDOWN, fd, SHUT_RDWR, 0, 0, 0, 0), "shutdown");
+	check(CALL(bind, BIND, fd, addr, len), "bind");
+	check(CALL(listen, LISTEN, fd, 1), "listen");
+	check(CALL(getsockname, GETSOCKNAME, fd, addr, size), "getsockname");
+	fails(CALL(getpeername, GETPEERNAME, fd, addr, size), ENOTCONN,
+	      "getpeername");
+	fails(CALL(connect, CONNECT, fd, addr, len), EISCONN, "connect");
+	fails(CALL(accept, ACCEPT, fd), EAGAIN, "accept");
+	fails(CALL(sendto, SENDTO, fd, data, 1, MSG_NOSIGNAL), EPIPE, "sendto");
+	fails(CALL(recvfrom, RECVFROM, fd, data, 1), ENOTCONN, "recvfrom");
+	check(CALL(shutdown, SHUTDOWN, fd, SHUT_RDWR), "shutdown");
 }
 
 /* --- one after the other ----------------------------------------------- */
