@@ -439,16 +439,23 @@ u64 tap_calls_missed(const struct tap_calls *calls)
 
 void tap_calls_show(const struct tap_calls *calls, struct tap_text *text)
 {
+	size_t bytes = (size_t)calls->threads.nr * calls->threads.entry_size;
 	unsigned int i;
 
-	for (i = 0; i < calls->nr; i++)
-		if (calls->functions[i].attached)
-			tap_printf(text, "hook %s: %s\n",
-				   calls->functions[i].name,
-				   calls->functions[i].softirq ? "ftrace" :
-								 "kretprobe");
-	tap_printf(text, "unfollowed %lld\n",
-		   (s64)atomic64_read(&calls->unfollowed));
+	for (i = 0; i < calls->nr; i++) {
+		const struct tap_function *function = &calls->functions[i];
+
+		if (!function->attached)
+			continue;
+		tap_printf(text, "hook %s: %s\n", function->name,
+			   function->softirq ? "ftrace" : "kretprobe");
+		if (!function->softirq)
+			bytes += function->rp.maxactive *
+				 (sizeof(struct kretprobe_instance) +
+				  function->rp.data_size);
+	}
+	tap_printf(text, "unfollowed %lld\ncalls_bytes %zu\n",
+		   (s64)atomic64_read(&calls->unfollowed), bytes);
 }
 
 static bool tap_call_error(const struct tap_function *function,

@@ -159,6 +159,29 @@ static u64 tap_return_missed(const struct tap_probe *probe)
 	return probe->rp.nmissed + probe->rp.kp.nmissed;
 }
 
+/* The return probes of a list: a grace period for each sixteen. */
+static void tap_returns_detach(struct tap_probe *probes, unsigned int nr)
+{
+	struct kretprobe *rps[16];
+	unsigned int i, n = 0;
+
+	for (i = 0; i < nr; i++) {
+		if (probes[i].type == TAP_RETURN && probes[i].bound) {
+			WRITE_ONCE(probes[i].bound, NULL);
+			rps[n++] = &probes[i].rp;
+		}
+		if (n < ARRAY_SIZE(rps) && i < nr - 1)
+			continue;
+		unregister_kretprobes(rps, n);
+		while (n) {
+			struct tap_probe *probe = container_of(rps[--n],
+							       struct tap_probe, rp);
+
+			probe->missed += tap_return_missed(probe);
+		}
+	}
+}
+
 /* --- timers ------------------------------------------------------------ */
 
 /* The hotplug callbacks get no pointer; a tool has at most one timer. */
@@ -299,8 +322,7 @@ static void tap_probe_detach(struct tap_probe *probe)
 		tap_function_detach(probe);
 		break;
 	case TAP_RETURN:
-		unregister_kretprobe(&probe->rp);
-		probe->missed += tap_return_missed(probe);
+		/* tap_returns_detach() came before */
 		break;
 	case TAP_CALLS:
 		tap_calls_detach(probe->calls);
@@ -347,6 +369,7 @@ int tap_probes_attach(struct tap_probe *probes, unsigned int nr,
 
 void tap_probes_detach(struct tap_probe *probes, unsigned int nr)
 {
+	tap_returns_detach(probes, nr);
 	while (nr--)
 		tap_probe_detach(&probes[nr]);
 	/* the others have waited already; this one is for all tracepoints */

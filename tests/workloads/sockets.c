@@ -67,24 +67,25 @@ static void pair(int fds[2])
 
 /* --- twelve calls ------------------------------------------------------ */
 
-static long call(int through, long nr, int operation, long *args)
-{
-#ifdef SYS_socketcall
-	if (through)
-		return syscall(SYS_socketcall, operation, args);
-#endif
-	(void)through;
-	(void)operation;
-	return syscall(nr, args[0], args[1], args[2], args[3], args[4], args[5]);
-}
-
 /* Six arguments, or fewer and zeros. */
 struct args {
 	long arg[6];
 };
 
+static long call(int through, long nr, int operation, struct args args)
+{
+#ifdef SYS_socketcall
+	if (through)
+		return syscall(SYS_socketcall, operation, args.arg);
+#endif
+	(void)through;
+	(void)operation;
+	return syscall(nr, args.arg[0], args.arg[1], args.arg[2], args.arg[3],
+		       args.arg[4], args.arg[5]);
+}
+
 #define CALL(name, operation, ...)					\
-	call(through, SYS_##name, SYS_##operation, (struct args){ { __VA_ARGS__ } }.arg)
+	call(through, SYS_##name, SYS_##operation, (struct args){ { __VA_ARGS__ } })
 
 /* 32-bit programs have no accept() without socketcall() */
 #ifndef SYS_accept
@@ -105,12 +106,12 @@ static void calls(int through)
 		   sizeof(value)), "setsockopt");
 	check(CALL(getsockopt, GETSOCKOPT, fd, SOL_SOCKET, SO_TYPE, data, size),
 	      "getsockopt");
-	check(CALL(bind, BIND, fd, addr, len), "bind");
+	check(CALL(bind, BIND, fd, addr, sizeof(in)), "bind");
 	check(CALL(listen, LISTEN, fd, 1), "listen");
 	check(CALL(getsockname, GETSOCKNAME, fd, addr, size), "getsockname");
 	fails(CALL(getpeername, GETPEERNAME, fd, addr, size), ENOTCONN,
 	      "getpeername");
-	fails(CALL(connect, CONNECT, fd, addr, len), EISCONN, "connect");
+	fails(CALL(connect, CONNECT, fd, addr, sizeof(in)), EISCONN, "connect");
 	fails(CALL(accept, ACCEPT, fd), EAGAIN, "accept");
 	fails(CALL(sendto, SENDTO, fd, data, 1, MSG_NOSIGNAL), EPIPE, "sendto");
 	fails(CALL(recvfrom, RECVFROM, fd, data, 1), ENOTCONN, "recvfrom");
