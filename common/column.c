@@ -10,6 +10,7 @@
 #include <linux/math64.h>
 #include <linux/string.h>
 
+#include "addr.h"
 #include "column.h"
 #include "table.h"
 
@@ -40,7 +41,8 @@ static const char *tap_row_mark(const struct tap_row *row)
 
 static bool tap_column_is_text(const struct tap_column *column)
 {
-	return column->type == TAP_STR || column->type == TAP_FN;
+	return column->type == TAP_STR || column->type == TAP_ADDR ||
+	       column->type == TAP_FN;
 }
 
 static const void *tap_column_at(const struct tap_column *column,
@@ -63,6 +65,10 @@ static u64 tap_column_number(const struct tap_column *column,
 		return *(const s32 *)at;
 	case TAP_UINT:
 		return *(const u32 *)at;
+	case TAP_U8:
+		return *(const u8 *)at;
+	case TAP_BIT:
+		return *(const u8 *)at >> column->shift & 1;
 	case TAP_U16:
 		return *(const u16 *)at;
 	default:
@@ -83,6 +89,11 @@ static void tap_column_string(const struct tap_column *column,
 	memset(cell, 0, TAP_CELL);
 	if (column->type == TAP_FN) {
 		column->fn(row, cell, TAP_CELL);
+	} else if (column->type == TAP_ADDR) {
+		const struct tap_addr *addr = tap_column_at(column, row);
+
+		scnprintf(cell, TAP_CELL, addr->version == 4 ? "%pI4" : "%pI6c",
+			  addr->word);
 	} else {
 		const char *at = tap_column_at(column, row);
 

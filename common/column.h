@@ -27,9 +27,12 @@ struct tap_row {
  * enum tap_column_type - what a column holds
  * @TAP_INT: a signed 32-bit number
  * @TAP_UINT: an unsigned 32-bit number
+ * @TAP_U8: an unsigned 8-bit number
+ * @TAP_BIT: one bit of that, the one @shift says
  * @TAP_U16: an unsigned 16-bit number
  * @TAP_U64: an unsigned 64-bit number
  * @TAP_STR: a name of @size bytes, escaped in text
+ * @TAP_ADDR: a struct tap_addr
  * @TAP_SUM: some of the sums added up
  * @TAP_PERCENT: the same in per cent of all events, as "  0.00%"; text only
  * @TAP_FN: what @fn writes
@@ -37,9 +40,12 @@ struct tap_row {
 enum tap_column_type {
 	TAP_INT,
 	TAP_UINT,
+	TAP_U8,
+	TAP_BIT,
 	TAP_U16,
 	TAP_U64,
 	TAP_STR,
+	TAP_ADDR,
 	TAP_SUM,
 	TAP_PERCENT,
 	TAP_FN,
@@ -55,7 +61,7 @@ enum tap_column_type {
  * @attr: it stands in the row's attributes, else in the key
  * @name: it is the name column, which shows what a row without key stands for
  * @verbose: text has it only with verbose=1
- * @shift: TAP_SUM: shown divided by 2^shift
+ * @shift: TAP_SUM: shown divided by 2^shift; TAP_BIT: which bit
  * @offset: where in the key or the attributes, bytes
  * @size: TAP_STR: bytes
  * @sums: TAP_SUM and TAP_PERCENT: which sums, a mask

@@ -2,6 +2,7 @@
 /* KUnit suite of common/column.c */
 #include <linux/kernel.h>
 
+#include "addr.h"
 #include "column.h"
 #include "kunit.h"
 #include "table.h"
@@ -123,6 +124,47 @@ static void tap_column_test_text_of_extremes(struct kunit *test)
 	tap_columns_text(&e->columns, &e->row, &e->text);
 	TAP_EXPECT_TEXT(test, &e->text,
 			"18446744073709551615 -2147483648 4294967295 65535 nnnnnnnnnn 300.00% 18014398509481983 sh    \n");
+}
+
+static void tap_column_test_packets(struct kunit *test)
+{
+	struct packet {
+		struct tap_addr from, to;
+		u8 flags;
+	} packet = {
+		.from = { .version = 4, .word = { htonl(0x0a000001) } },
+		.to = { .version = 6, .word = { htonl(0xfd000000), 0, 0, htonl(1) } },
+		.flags = 0x82,
+	};
+	static const struct tap_column packet_columns[] = {
+		{ .head = "FROM", .json = "from", .width = 9,
+		  TAP_AT(TAP_ADDR, struct packet, from) },
+		{ .head = "TO", .json = "to", .width = 9,
+		  TAP_AT(TAP_ADDR, struct packet, to) },
+		{ .head = "FLAGS", .json = "flags",
+		  TAP_AT(TAP_U8, struct packet, flags) },
+		{ .head = "0", .json = "bit0", TAP_AT(TAP_BIT, struct packet, flags) },
+		{ .head = "1", .json = "bit1", .shift = 1,
+		  TAP_AT(TAP_BIT, struct packet, flags) },
+		{ .head = "7", .json = "bit7", .shift = 7,
+		  TAP_AT(TAP_BIT, struct packet, flags) },
+	};
+	const struct tap_columns all = {
+		.column = packet_columns, .nr = ARRAY_SIZE(packet_columns),
+	};
+	const struct tap_row row = { .id = TAP_ROW_FIRST, .key = &packet };
+	struct example *e = test->priv;
+
+	tap_columns_text(&all, &row, &e->text);
+	TAP_EXPECT_TEXT(test, &e->text, " 10.0.0.1   fd00::1 130 0 1 1\n");
+	tap_columns_json(&all, &row, &e->text);
+	TAP_EXPECT_TEXT(test, &e->text,
+			"\"from\":\"10.0.0.1\",\"to\":\"fd00::1\",\"flags\":130,\"bit0\":0,\"bit1\":1,\"bit7\":1");
+	memset(&packet.from.word, 0xff, sizeof(packet.from.word));
+	packet.from.version = 6;
+	tap_columns_text(&all, &row, &e->text);
+	TAP_EXPECT_TEXT(test, &e->text,
+			"ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff   fd00::1 130 0 1 1\n");
 }
 
 static void tap_column_test_text_of_marks(struct kunit *test)
@@ -247,6 +289,7 @@ static struct kunit_case tap_column_cases[] = {
 	KUNIT_CASE(tap_column_test_head),
 	KUNIT_CASE(tap_column_test_text),
 	KUNIT_CASE(tap_column_test_text_of_extremes),
+	KUNIT_CASE(tap_column_test_packets),
 	KUNIT_CASE(tap_column_test_text_of_marks),
 	KUNIT_CASE(tap_column_test_json),
 	KUNIT_CASE(tap_column_test_percent_rounds_down),
