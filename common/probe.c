@@ -343,6 +343,8 @@ int tap_probes_attach(struct tap_probe *probes, unsigned int nr,
 	for (i = 0; i < nr; i++) {
 		struct tap_probe *probe = &probes[i];
 
+		if (probe->when && !*probe->when)
+			continue;
 		probe->tool = tool;
 		err = tap_probe_attach(probe, name, why);
 		if (!err)
@@ -416,7 +418,8 @@ void tap_probes_show(const struct tap_probe *probes, unsigned int nr,
 			tap_printf(text, "hook %s: %s\n", probe->bound,
 				   probe->type == TAP_FUNCTION && probe->by_kprobe ?
 				   "kprobe" : types[probe->type]);
-		else if (!probe->without || *probe->without)
+		else if ((!probe->without || *probe->without) &&
+			 (!probe->when || *probe->when))
 			tap_printf(text, "hook %s: none\n", probe->name[0]);
 	}
 }

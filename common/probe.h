@@ -68,6 +68,7 @@ enum tap_probe_type {
  * @needs: the kernel option without which there is none
  * @without: NULL if the tool is no use without it, else what is then missing;
  *           empty if it is only on kernels that need it
+ * @when: attached only if this setting is on; NULL: always
  * @tracepoint: TAP_TRACEPOINT: gets the tool and the tracepoint's arguments;
  *              checked by TAP_CHECK_TRACEPOINT()
  * @function: TAP_FUNCTION: called at entry
@@ -90,6 +91,7 @@ struct tap_probe {
 	const char *name[TAP_PROBE_NAMES];
 	const char *needs;
 	const char *without;
+	const bool *when;
 	union {
 		void *tracepoint;
 		void (*function)(struct tap_tool *tool, const struct tap_args *args);

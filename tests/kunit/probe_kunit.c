@@ -458,6 +458,42 @@ static void tap_probe_test_optional_is_missing(struct kunit *test)
 	tap_probes_detach(probes, ARRAY_SIZE(probes));
 }
 
+static void tap_probe_test_wanted_by_a_setting(struct kunit *test)
+{
+	static bool setting;
+	static struct tap_probe probes[] = {
+		{
+			.type = TAP_FUNCTION,
+			.name = { "proc_create_seq_private" },
+			.needs = "CONFIG_PROC_FS",
+			.when = &setting,
+			.function = on_function,
+		},
+		TAP_PROBE("sched_process_fork", on_fork, "CONFIG_TRACEPOINTS", NULL),
+	};
+
+	setting = false;
+	KUNIT_ASSERT_EQ(test, attach(test, probes, ARRAY_SIZE(probes)), 0);
+	expect_show(test, probes, ARRAY_SIZE(probes),
+		    "hook sched_process_fork: tracepoint\n");
+	call_traced(test, 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&hits), 0);
+	tap_probes_detach(probes, ARRAY_SIZE(probes));
+
+	setting = true;
+	KUNIT_ASSERT_EQ(test, attach(test, probes, ARRAY_SIZE(probes)), 0);
+	expect_show(test, probes, ARRAY_SIZE(probes),
+		    "hook proc_create_seq_private: ftrace\n"
+		    "hook sched_process_fork: tracepoint\n");
+	call_traced(test, 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&hits), 1);
+	/* it is detached although nobody wants it by now */
+	setting = false;
+	tap_probes_detach(probes, ARRAY_SIZE(probes));
+	call_traced(test, 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&hits), 1);
+}
+
 static void tap_probe_test_second_name_is_used(struct kunit *test)
 {
 	static struct tap_probe probes[] = {
@@ -793,6 +829,7 @@ static struct kunit_case tap_probe_cases[] = {
 	KUNIT_CASE(tap_probe_test_tracepoint),
 	KUNIT_CASE(tap_probe_test_required_is_missing),
 	KUNIT_CASE(tap_probe_test_optional_is_missing),
+	KUNIT_CASE(tap_probe_test_wanted_by_a_setting),
 	KUNIT_CASE(tap_probe_test_second_name_is_used),
 	KUNIT_CASE(tap_probe_test_attach_100_times_under_hits),
 	KUNIT_CASE(tap_probe_test_attach_kprobes_under_hits),
