@@ -172,6 +172,12 @@ int tap_filter_check(const char *spec, struct tap_text *why)
 	return 0;
 }
 
+int tap_filter_check_nobody(const char *spec, struct tap_text *why)
+{
+	tap_printf(why, "not allowed, since these events belong to no process");
+	return -EINVAL;
+}
+
 static bool tap_filter_in_cgroup(struct task_struct *task, u64 id)
 {
 	bool found = false;

@@ -44,6 +44,19 @@ void tap_filter_free(struct tap_filter *filter);
 int tap_filter_check(const char *spec, struct tap_text *why);
 
 /**
+ * tap_filter_check_nobody() - refuses each filter, of a tool that has no use for it
+ * @spec: the filter
+ * @why: gets the reason
+ *
+ * A filter tells processes apart. A tool whose events are nobody's would show
+ * nothing at all.
+ *
+ * Context: process context, may sleep.
+ * Return: -EINVAL.
+ */
+int tap_filter_check_nobody(const char *spec, struct tap_text *why);
+
+/**
  * tap_filter_match() - is this task's work wanted?
  * @filter: the filter
  * @task: current, or NULL for interrupt context, which no filter matches

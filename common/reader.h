@@ -22,6 +22,7 @@ struct tap_tool;
  * @end: stream: where this pass ends
  * @in_pass: stream: a pass has begun, and its end of file was not returned yet
  * @begun: stream: the header was written
+ * @period: stream: that of the last event, as header_ms divides time; 0: none
  * @events: stream: events written in this pass, for the JSON summary
  * @lost: stream: events lost in this pass, likewise
  * @offset: stream: bytes of @text that were read
@@ -37,6 +38,7 @@ struct tap_reader {
 	u64 end;
 	bool in_pass;
 	bool begun;
+	u64 period;
 	u64 events;
 	u64 lost;
 	size_t offset;

@@ -7,6 +7,8 @@
  * committed when its first read began: with a writer faster than the reader it
  * would never end otherwise. Events become text here, never before.
  */
+#include <linux/ktime.h>
+#include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/poll.h>
 #include <linux/uaccess.h>
@@ -33,12 +35,23 @@ static void tap_stream_head(struct tap_reader *reader)
 		.verbose = READ_ONCE(tool->verbose),
 	};
 
-	if (reader->json || reader->begun)
+	if (reader->json)
 		return;
 	if (tool->header)
 		tool->header(&reader->text, NULL);
 	else if (tool->columns[0].head)
 		tap_columns_head(&columns, &reader->text);
+}
+
+/* The header again, before the first event of a later period. */
+static void tap_stream_period(struct tap_reader *reader, u64 stamp)
+{
+	u64 ns = (u64)READ_ONCE(reader->tool->header_ms) * NSEC_PER_MSEC;
+	u64 period = ns ? div64_u64(stamp, ns) + 1 : 0;
+
+	if (reader->period && period && period != reader->period)
+		tap_stream_head(reader);
+	reader->period = period;
 }
 
 static void tap_stream_line(struct tap_reader *reader, struct tap_record *record)
@@ -67,6 +80,7 @@ static void tap_stream_line(struct tap_reader *reader, struct tap_record *record
 		return;
 	}
 	reader->events++;
+	tap_stream_period(reader, record->stamp);
 	if (reader->json) {
 		tap_printf(text, "{\"tool\":\"%s\",\"time_ns\":%llu,",
 			   tool->name, record->stamp);
@@ -99,7 +113,8 @@ static bool tap_stream_next(struct tap_reader *reader)
 
 	tap_text_clear(&reader->text);
 	reader->offset = 0;
-	tap_stream_head(reader);
+	if (!begun)
+		tap_stream_head(reader);
 	reader->begun = true;
 	if (tap_stream_read(stream, &reader->cursor, reader->end, &record,
 			    reader->event))

@@ -49,6 +49,9 @@ struct tap_root;
  * @event_size: stream tools: bytes of an event; 0 makes it a table tool
  * @header: writes the first line or lines; NULL: the columns' headings, if
  *          they have any. @snapshot is NULL in a stream tool
+ * @prepare: works out from the settings what handlers use; called before the
+ *           probes are attached, with the tool's lock held. An error, and a line
+ *           at @why, refuses. NULL: nothing to do
  * @show: writes a row's or an event's line; NULL: the columns
  * @keep_readers: the tool counts what its readers do like everything else: it
  *                is about neither files nor system calls nor sockets
@@ -57,12 +60,14 @@ struct tap_root;
  * @refresh_ms: parameter: how often poll() reports data without windows
  * @limit: parameter: rows shown, 0: all
  * @buffer_kb: parameter: history of a stream
+ * @header_ms: parameter: a stream's header comes again before the first event of
+ *             each later period of so long; 0: it does not
  * @escape: parameter: names are escaped
  * @verbose: parameter: text has the verbose columns too
  * @by_thread: parameter names: 0 process, 1 thread
  * @filter: parameter: the text of the filter
  *
- * @header and @show are called in process context and may sleep.
+ * @header, @show and @prepare are called in process context and may sleep.
  */
 struct tap_tool {
 	const char *name;
@@ -83,6 +88,7 @@ struct tap_tool {
 	void (*header)(struct tap_text *text, const struct tap_snapshot *snapshot);
 	void (*show)(struct tap_text *text, const struct tap_row *row,
 		     const struct tap_snapshot *snapshot);
+	int (*prepare)(struct tap_tool *tool, struct tap_text *why);
 	bool keep_readers;
 
 	bool enabled;
@@ -90,6 +96,7 @@ struct tap_tool {
 	unsigned int refresh_ms;
 	unsigned int limit;
 	unsigned int buffer_kb;
+	unsigned int header_ms;
 	bool escape;
 	bool verbose;
 	unsigned int by_thread;
@@ -345,14 +352,14 @@ extern const char *const tap_name_choices[];
  */
 void tap_who_name(const struct tap_row *row, char *buf, size_t size);
 
-#define TAP_MODULE(tool, description)					\
+#define TAP_MODULE(tool, description, filter_check)			\
 	TAP_PARAM(enabled, "the probes are attached: 0 or 1",			\
 		  .type = TAP_PARAM_BOOL, .value = &(tool).enabled,		\
 		  .apply = tap_tool_apply_enabled);				\
 	TAP_PARAM(filter,							\
 		  "whose events: pid=, tid=, uid=, comm=, cgroup=, tree=, joined with commas", \
 		  .type = TAP_PARAM_TEXT, .value = &(tool).filter,		\
-		  .check = tap_filter_check, .apply = tap_tool_apply_filter);	\
+		  .check = (filter_check), .apply = tap_tool_apply_filter);	\
 	TAP_PARAM(escape, "names show blanks and unprintable bytes as octal escapes: 0 or 1", \
 		  .type = TAP_PARAM_BOOL, .value = &(tool).escape);		\
 	static int __init tool##_init(void)					\
@@ -384,14 +391,21 @@ void tap_who_name(const struct tap_row *row, char *buf, size_t size);
 	TAP_PARAM(max_rows, "rows the table has; 0: what fits 8 MiB and 128 KiB per CPU", \
 		  .type = TAP_PARAM_UINT, .value = &(tool).layout.max_rows,	\
 		  .zero = true, .min = 16, .max = 1 << 20, .load_only = true);	\
-	TAP_MODULE(tool, description)
+	TAP_MODULE(tool, description, tap_filter_check)
 
-/* The module of a stream tool. */
-#define module_tap_stream(tool, description)				\
+#define TAP_STREAM_MODULE(tool, description, filter_check)		\
 	TAP_PARAM(buffer_kb, "history of events, KiB",				\
 		  .type = TAP_PARAM_UINT, .value = &(tool).buffer_kb,		\
 		  .min = 16, .max = 1 << 20, .load_only = true);		\
-	TAP_MODULE(tool, description)
+	TAP_MODULE(tool, description, filter_check)
+
+/* The module of a stream tool. */
+#define module_tap_stream(tool, description)				\
+	TAP_STREAM_MODULE(tool, description, tap_filter_check)
+
+/* ... whose events belong to no process, so that it has no use for a filter. */
+#define module_tap_stream_of_nobody(tool, description)			\
+	TAP_STREAM_MODULE(tool, description, tap_filter_check_nobody)
 
 /* For tools with by_process: `names`. */
 #define TAP_PARAM_NAMES(tool)						\

@@ -118,6 +118,9 @@ static int tap_tool_attach(struct tap_tool *tool, struct tap_text *why)
 
 	if (tool->attached)
 		return 0;
+	err = tool->prepare ? tool->prepare(tool, why) : 0;
+	if (err)
+		return err;
 	err = tap_probes_attach(tool->probes, tool->nr_probes, tool, tool->name,
 				why);
 	tool->attached = !err;
