@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * usage: cost getppid | getsockopt | udp ADDRESS [NETNS] | accept | tick
+ * usage: cost getppid | getsockopt | udp ADDRESS [NETNS] | segment | accept | tick
  *
  * What an event costs, in instructions: a system call that does nothing; one
  * that asks for the type of a socket; a datagram sent to ADDRESS and received
- * there, in the network namespace NETNS; accept() of a connection that waits; an
- * interrupt of a busy program by a timer. To be run in a virtual machine whose
- * time-stamp counter counts instructions (qemu -icount shift=0), which it sees
- * to first.
+ * there, in the network namespace NETNS; a TCP segment (RST) on lo, for no
+ * socket, that nobody answers; accept() of a connection that waits; an interrupt
+ * of a busy program by a timer. To be run in a virtual machine whose time-stamp
+ * counter counts instructions (qemu -icount shift=0), which it sees to first.
  *
  * Events are measured in batches that are shorter than the kernel's tick, so
  * that most batches have nothing but the events in them: the cost is the mean
@@ -23,6 +23,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,6 +151,40 @@ static long udp_batch(int events)
 	return __rdtsc() - begin;
 }
 
+/* --- segments ---------------------------------------------------------- */
+
+static int segment_socket;
+static struct sockaddr_in segment_to = { .sin_family = AF_INET };
+static struct tcphdr segment;
+
+static void segment_setup(char **args)
+{
+	struct sockaddr_in other = { .sin_family = AF_INET };
+
+	(void)args;
+	segment_socket = socket(AF_INET, SOCK_RAW, IPPROTO_TCP);
+	check(segment_socket, "socket");
+	/* so that it gets no copy of each segment */
+	other.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
+	check(connect(segment_socket, (void *)&other, sizeof(other)), "connect");
+	segment_to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	segment.source = htons(1);
+	segment.dest = htons(2);
+	segment.doff = sizeof(segment) / 4;
+	segment.rst = 1;
+}
+
+static long segment_batch(int events)
+{
+	long begin = __rdtsc();
+	int i;
+
+	for (i = 0; i < events; i++)
+		check(sendto(segment_socket, &segment, sizeof(segment), 0,
+			     (void *)&segment_to, sizeof(segment_to)), "sendto");
+	return __rdtsc() - begin;
+}
+
 /* --- connections ------------------------------------------------------- */
 
 static int accept_listener;
@@ -215,6 +250,7 @@ static const struct workload workloads[] = {
 	{ "getppid", 500, 100, NULL, getppid_batch },
 	{ "getsockopt", 200, 100, getsockopt_setup, getsockopt_batch },
 	{ "udp", 50, 100, udp_setup, udp_batch },
+	{ "segment", 50, 100, segment_setup, segment_batch },
 	{ "accept", 1, 500, accept_setup, accept_batch },
 	{ "tick", 1, 1000, NULL, tick_batch },
 	{ }
@@ -246,7 +282,7 @@ int main(int argc, char **argv)
 	int i, repetition;
 
 	if (argc < 2)
-		errx(1, "usage: cost getppid | getsockopt | udp ADDRESS [NETNS] | accept | tick");
+		errx(1, "usage: cost getppid | getsockopt | udp ADDRESS [NETNS] | segment | accept | tick");
 	while (w->name && strcmp(w->name, argv[1]))
 		w++;
 	if (!w->name)

@@ -22,7 +22,7 @@
 
 static char *hook;
 module_param(hook, charp, 0400);
-MODULE_PARM_DESC(hook, "sys_enter: system calls; net: packets; accept: accepted connections; getsockopt: its entry and return; timer: 10000 times a second");
+MODULE_PARM_DESC(hook, "sys_enter: system calls; net: packets; accept: accepted connections; tcp: received TCP packets; getsockopt: its entry and return; timer: 10000 times a second");
 
 /* --- tracepoints ------------------------------------------------------- */
 
@@ -113,7 +113,8 @@ static struct ftrace_ops floor_ops = {
 static int floor_attach_function(void)
 {
 	/* the tracer writes into the name while it parses it */
-	char name[] = "__inet_accept";
+	char accept[] = "__inet_accept", tcp[] = "tcp_v4_rcv";
+	char *name = strcmp(hook, "tcp") ? accept : tcp;
 	int err = ftrace_set_filter(&floor_ops, name, strlen(name), 1);
 
 	return err ?: register_ftrace_function(&floor_ops);
@@ -174,7 +175,7 @@ static int __init floor_init(void)
 		return -EINVAL;
 	if (!strcmp(hook, "sys_enter") || !strcmp(hook, "net"))
 		return floor_attach_points();
-	if (!strcmp(hook, "accept"))
+	if (!strcmp(hook, "accept") || !strcmp(hook, "tcp"))
 		return floor_attach_function();
 	if (!strcmp(hook, "getsockopt"))
 		return register_kretprobe(&floor_call);
@@ -188,7 +189,7 @@ module_init(floor_init);
 
 static void __exit floor_exit(void)
 {
-	if (!strcmp(hook, "accept"))
+	if (!strcmp(hook, "accept") || !strcmp(hook, "tcp"))
 		unregister_ftrace_function(&floor_ops);
 	else if (!strcmp(hook, "getsockopt"))
 		unregister_kretprobe(&floor_call);

@@ -12,10 +12,7 @@ esac
 cpu=/sys/devices/system/cpu/cpu1/online
 
 for tool in "${tools[@]}"; do
-	case $tool in
-	socket_trace | tcp_connections) load "$tool" ;;
-	*) load "$tool" interval_ms=0 limit=0 ;;
-	esac
+	if is_stream "$tool"; then load "$tool"; else load "$tool" interval_ms=0 limit=0; fi
 done
 set_to topsys filter comm=calls
 

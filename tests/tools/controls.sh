@@ -42,6 +42,9 @@ load topsys interval_ms=0 limit=0 enabled=0 filter=comm=calls
 load tcp_connections enabled=0
 load nettop interval_ms=0 enabled=0
 load thread_times interval_ms=0 enabled=0 hz=100
+for tool in "${tools[@]}"; do
+	[ -e "$proc/$tool" ] || load "$tool" enabled=0
+done
 calls 10
 connections 10
 check "loaded with enabled=0: topsys counts nothing" is "$(shown)" 0

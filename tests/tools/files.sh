@@ -4,7 +4,11 @@
 . "$(dirname "$0")/lib.sh"
 
 mapfile -t tools <TOOLS
-mapfile -t tables < <(grep -vxE 'socket_trace|tcp_connections' TOOLS)
+tables=()
+streams=()
+for tool in "${tools[@]}"; do
+	if is_stream "$tool"; then streams+=("$tool"); else tables+=("$tool"); fi
+done
 hold=$workloads/hold
 
 # start NAME FILE COMMAND... - $workloads/hold in the background. It waits for `go NAME`; `ended NAME` waits for its end;
@@ -57,7 +61,9 @@ connections() # count
 for tool in "${tables[@]}"; do
 	load "$tool" interval_ms=3600000 limit=0
 done
-load tcp_connections
+for tool in "${streams[@]}"; do
+	load "$tool"
+done
 connections 50
 "$workloads/calls" getppid=100 >/dev/null
 for tool in "${tables[@]}"; do
@@ -319,7 +325,12 @@ for tool in topsys tcp_connections; do
 	ended reader
 	check "$tool: no reader is left: unloaded" unload "$tool"
 done
-rmmod nettop
+for tool in "${tools[@]}"; do
+	case $tool in
+	topsys | tcp_connections | thread_times) ;;
+	*) rmmod "$tool" ;;
+	esac
+done
 # A reader that dies with its files open.
 start reader $proc/thread_times poll=-1
 asleep reader poll

@@ -23,7 +23,13 @@ wrong() # parameter
 	buffer_kb) wrong_number 15 1048577 0 ;;
 	hz) wrong_number 10001 0 ;;
 	inflight) wrong_number 15 65537 0 ;;
-	enabled | escape | irq | return | self | verbose)
+	header_ms) wrong_number 99 3600001 1 ;;
+	port) wrong_number 70000 65536 ;;
+	addr)
+		printf '%s\0' 300.1.1.1 fd00::/129 10.0.0.0/33 10.0.0.1/ 10.0.0 ' 10.0.0.1' '10.0.0.1 ' 10.0.0.0/-8 10.0.0.0/+8 \
+			fd00::/64x fd00 : localhost /8 10.0.0.1,10.0.0.2
+		;;
+	enabled | escape | irq | return | self | udp | verbose)
 		printf '%s\0' 2 yes '' -1 01 0x1 '1 ' ' 1' 11 on
 		;;
 	functions)
@@ -69,23 +75,30 @@ some() # parameter
 	esac
 }
 
-right() # parameter
+right() # parameter tool
 {
 	case $1 in
-	interval_ms) echo 3600000 100 0 ;;
+	filter)
+		# None fits a tool whose events are nobody's.
+		if [ "$2" = tcpdumplike ]; then
+			echo
+		else
+			echo pid=1 uid=4294967294 comm=123456789012345 tree=1 cgroup=18446744073709551615 \
+				"cgroup=1,tree=1,comm=a=b,uid=0,tid=1,pid=1"
+		fi
+		;;
+	header_ms | interval_ms) echo 3600000 100 0 ;;
 	refresh_ms) echo 3600000 100 ;;
 	limit) echo 1000000 0 1 ;;
 	max_rows) echo 4096 16 ;;
 	buffer_kb) echo 1024 16 ;;
 	hz) echo 10000 1 ;;
 	inflight) echo 64 16 ;;
-	enabled | escape | irq | return | self | verbose) echo 0 1 ;;
 	functions) echo sock_poll sys_recvfrom,sock_recvmsg ;;
+	port) echo 65535 1 0 ;;
+	addr) echo 10.0.0.0/8 0.0.0.0/0 fd00::/64 ::/0 127.0.0.1/32 ::1/128 fd00::1 ;;
+	enabled | escape | irq | return | self | udp | verbose) echo 0 1 ;;
 	names) echo thread process ;;
-	filter)
-		echo pid=1 uid=4294967294 comm=123456789012345 tree=1 cgroup=18446744073709551615 \
-			"cgroup=1,tree=1,comm=a=b,uid=0,tid=1,pid=1"
-		;;
 	esac
 }
 
@@ -166,8 +179,8 @@ for tool in "${tools[@]}"; do
 	# All at once, with the first of what is right.
 	settings=()
 	for name in "${names[@]}"; do
-		read -r -a values < <(right "$name")
-		settings+=("$name=${values[0]}")
+		read -r -a values < <(right "$name" "$tool")
+		settings+=("$name=${values[0]-}")
 	done
 	check "$tool: all parameters at insmod" insmod "$ko" "${settings[@]}"
 	for setting in "${settings[@]}"; do
@@ -179,7 +192,7 @@ for tool in "${tools[@]}"; do
 			;;
 		*)
 			check "$tool: $name wrong in debugfs" try write "$debugfs/$tool" "$name" < <(wrong "$name"; printf '1\n1\0')
-			for value in $(right "$name"); do
+			for value in $(right "$name" "$tool"); do
 				check "$tool: $name=$value in debugfs" set_to "$tool" "$name" "$value"
 				check "$tool: $name=$value is kept" is "$(<"$debugfs/$tool/$name")" "$value"
 			done

@@ -23,6 +23,12 @@ set_to()
 	echo "$3" >"$debugfs/$1/$2"
 }
 
+# is_stream TOOL - it tells events; the others count
+is_stream()
+{
+	[[ $(modinfo -p "$TAP_KO/$1.ko") == *buffer_kb:* ]]
+}
+
 # is A B - succeeds if both are the same
 is()
 {

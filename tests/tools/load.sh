@@ -23,12 +23,15 @@ silent() # tool
 	nothing grep -vE 'taints kernel|verification failed' < <(said | grep "$1: ")
 }
 
-# The first line of a tool's file, byte for byte; nothing if it has no header.
+# What a tool's file begins with, byte for byte.
 header()
 {
 	case $1 in
 	nettop) echo '  PID   UID DEV     XMIT_PK RECV_PK XMIT_KB RECV_KB COMMAND        ' ;;
 	tcp_connections) echo '   UID              CMD    PID   PORT        IP_SOURCE' ;;
+	tcpdumplike)
+		printf '%s\n' -----------------------------------------------------------------{,} | sed '1aSource IP Dest IP SPort DPort U A P R S F '
+		;;
 	thread_times) echo '            comm   tid   %user %kernel (of N ticks)' ;;
 	topsys) echo '                  SYSCALL      COUNT' ;;
 	esac
@@ -40,16 +43,12 @@ lines()
 	nettop) echo '[ 0-9]{4}[0-9] [ 0-9]{4}[0-9] [^ ]+ *( [ 0-9]{6}[0-9]){4} [^ ]+ *' ;;
 	socket_trace) echo ' *[0-9]+ [^ ]+\([0-9]+\): +(->|<-) [a-z0-9_]+( \(return not followed\))?' ;;
 	tcp_connections) echo '[ 0-9]{5}[0-9] +[^ ]+( [ 0-9]{5}[0-9]){2} +[0-9a-f.:]+' ;;
+	tcpdumplike) echo '[ 0-9a-f.:]{14}[0-9a-f.:]+ [ 0-9a-f.:]{14}[0-9a-f.:]+( [ 0-9]{4}[0-9]){2}( [01]){6}' ;;
 	thread_times) echo ' *[^ ]+ [ 0-9]{4}[0-9]( [ 0-9]{2}[0-9]\.[0-9]{2}%){2}' ;;
 	topsys) echo ' *[^ ]+ [ 0-9]{9}[0-9]' ;;
 	esac
 }
 trailer='# window_ms=[0-9]+ state=(partial|complete) rows=[0-9]+ shown=[0-9]+ events=[0-9]+ lost=0 self=[0-9]+'
-
-is_stream()
-{
-	[[ $1 == @(socket_trace|tcp_connections) ]]
-}
 
 # Something for each tool to see.
 traffic()
@@ -93,11 +92,10 @@ for tool in "${tools[@]}"; do
 	check "$tool: the log says nothing about it" silent "$tool"
 	traffic
 	cat "$proc/$tool" >"$tmp/text"
-	cp "$tmp/text" "$tmp/lines"
-	if [ -n "$(header "$tool")" ]; then
-		check "$tool: header" is "$(sed -n '1{s/of [0-9]* ticks/of N ticks/;p}' "$tmp/text")" "$(header "$tool")"
-		sed -i 1d "$tmp/lines"
-	fi
+	header "$tool" >"$tmp/header"
+	lines=$(wc -l <"$tmp/header")
+	check "$tool: header" diff <(head -n "$lines" "$tmp/text" | sed 's/of [0-9]* ticks/of N ticks/') "$tmp/header"
+	tail -n "+$((lines + 1))" "$tmp/text" >"$tmp/lines"
 	if ! is_stream "$tool"; then
 		check "$tool: trailer" matches_all "$trailer" < <(tail -n 1 "$tmp/lines")
 		sed -i '$d' "$tmp/lines"
