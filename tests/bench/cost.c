@@ -248,7 +248,7 @@ static long tick_batch(int events)
 
 static const struct workload workloads[] = {
 	{ "getppid", 500, 100, NULL, getppid_batch },
-	{ "getsockopt", 200, 100, getsockopt_setup, getsockopt_batch },
+	{ "getsockopt", 50, 400, getsockopt_setup, getsockopt_batch },
 	{ "udp", 50, 100, udp_setup, udp_batch },
 	{ "segment", 50, 100, segment_setup, segment_batch },
 	{ "accept", 1, 500, accept_setup, accept_batch },

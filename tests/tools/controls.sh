@@ -40,6 +40,8 @@ connections() # count
 # --- on and off
 load topsys interval_ms=0 limit=0 enabled=0 filter=comm=calls
 load tcp_connections enabled=0
+# all of them take some seconds each time
+load socket_trace enabled=0 functions=sock_poll
 load nettop interval_ms=0 enabled=0
 load thread_times interval_ms=0 enabled=0 hz=100
 for tool in "${tools[@]}"; do

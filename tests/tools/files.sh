@@ -62,7 +62,11 @@ for tool in "${tables[@]}"; do
 	load "$tool" interval_ms=3600000 limit=0
 done
 for tool in "${streams[@]}"; do
-	load "$tool"
+	case $tool in
+	# which sees what all of these readers do, too
+	socket_trace) load "$tool" filter=comm=tcp ;;
+	*) load "$tool" ;;
+	esac
 done
 connections 50
 "$workloads/calls" getppid=100 >/dev/null
