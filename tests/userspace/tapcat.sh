@@ -245,7 +245,11 @@ test_tables()
 	fake dropwatch
 	start -f dropwatch
 	until_true grep -q Monitoring "$tmp/out"
-	printf '1 packets\n%s\n' "$trailer" >&3
+	# at once: the shell would write line by line, and each is a window
+	cat >&3 <<-END
+		1 packets
+		$trailer
+	END
 	check "-f: a window is written out when it comes" until_true grep -q '1 packets' "$tmp/out"
 	stop INT
 	check "-f: Ctrl-C ends it" [ "$ended" = 0 ]
