@@ -78,7 +78,8 @@ static inline int tap_prefix_parse(struct tap_prefix *prefix, const char *text,
 	return 0;
 
 refuse:
-	tap_printf(why, "allowed is an IPv4 address, alone or with /0 to /32, or an IPv6 address, alone or with /0 to /128");
+	tap_printf(why, "allowed is an IPv4 address, alone or with /0 to /32, ");
+	tap_printf(why, "or an IPv6 address, alone or with /0 to /128");
 	return -EINVAL;
 }
 

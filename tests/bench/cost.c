@@ -282,7 +282,8 @@ int main(int argc, char **argv)
 	int i, repetition;
 
 	if (argc < 2)
-		errx(1, "usage: cost getppid | getsockopt | udp ADDRESS [NETNS] | segment | accept | tick");
+		errx(1, "usage: cost getppid | getsockopt | udp ADDRESS [NETNS] | %s",
+		     "segment | accept | tick");
 	while (w->name && strcmp(w->name, argv[1]))
 		w++;
 	if (!w->name)

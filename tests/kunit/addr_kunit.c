@@ -55,6 +55,10 @@ static void tap_addr_test_prefix_contains(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, contains(test, NULL, "fd00::1"));
 }
 
+#define ALLOWED								\
+	"allowed is an IPv4 address, alone or with /0 to /32, "		\
+	"or an IPv6 address, alone or with /0 to /128"
+
 static void tap_addr_test_prefix_refused(struct kunit *test)
 {
 	static const char *const cases[] = {
@@ -75,7 +79,7 @@ static void tap_addr_test_prefix_refused(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		KUNIT_EXPECT_EQ_MSG(test, tap_prefix_parse(&prefix, cases[i], &why),
 				    -EINVAL, "%s", cases[i]);
-		TAP_EXPECT_TEXT(test, &why, "allowed is an IPv4 address, alone or with /0 to /32, or an IPv6 address, alone or with /0 to /128");
+		TAP_EXPECT_TEXT(test, &why, ALLOWED);
 	}
 	tap_text_free(&why);
 }
