@@ -161,6 +161,9 @@ static void tap_window_work(struct work_struct *work)
 						 struct tap_window, work);
 
 	mutex_lock(&window->lock);
+	/* while this turn waited for the lock another one took its place */
+	if (delayed_work_pending(&window->work))
+		goto out_unlock;
 	if (window->interval_ms) {
 		/* without memory the window goes on until the next turn */
 		tap_window_end(window);
@@ -171,6 +174,7 @@ static void tap_window_work(struct work_struct *work)
 			tap_window_publish(window);
 	}
 	tap_window_schedule(window);
+out_unlock:
 	mutex_unlock(&window->lock);
 }
 

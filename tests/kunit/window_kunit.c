@@ -250,6 +250,26 @@ static void tap_window_test_worker_ends_windows(struct kunit *test)
 	tap_snapshot_put(snapshot);
 }
 
+/* The worker's turn comes while somebody is at the window, who puts it off. */
+static void tap_window_test_worker_is_put_off(struct kunit *test)
+{
+	struct example *e = test->priv;
+	struct delayed_work *work = &e->window.work;
+
+	tap_window_set(&e->window, 3600000, 1000);
+	count(e, 1, 10);
+	mutex_lock(&e->window.lock);
+	mod_delayed_work(e->window.queue, work, 0);
+	while (delayed_work_pending(work) ||
+	       !(work_busy(&work->work) & WORK_BUSY_RUNNING))
+		schedule_timeout_uninterruptible(1);
+	mod_delayed_work(e->window.queue, work, 3600 * HZ);
+	mutex_unlock(&e->window.lock);
+	while (work_busy(&work->work) & WORK_BUSY_RUNNING)
+		schedule_timeout_uninterruptible(1);
+	expect(test, "partial", 1, 10);
+}
+
 static void tap_window_test_worker_wakes_without_windows(struct kunit *test)
 {
 	struct example *e = test->priv;
@@ -531,6 +551,7 @@ static struct kunit_case tap_window_cases[] = {
 	KUNIT_CASE(tap_window_test_reset_forgets),
 	KUNIT_CASE(tap_window_test_set_forgets_if_the_interval_changes),
 	KUNIT_CASE(tap_window_test_worker_ends_windows),
+	KUNIT_CASE(tap_window_test_worker_is_put_off),
 	KUNIT_CASE(tap_window_test_worker_wakes_without_windows),
 	KUNIT_CASE(tap_window_test_flip_wakes),
 	KUNIT_CASE(tap_window_test_flips_under_load_lose_nothing),
