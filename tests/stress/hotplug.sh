@@ -5,10 +5,7 @@
 . "$(dirname "$0")/../tools/lib.sh"
 
 mapfile -t tools <TOOLS
-case $TAP_KNAME in
-debug | kcsan) rounds=5 ;;
-*) rounds=20 ;;
-esac
+rounds=5
 cpu=/sys/devices/system/cpu/cpu1/online
 
 for tool in "${tools[@]}"; do
