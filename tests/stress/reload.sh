@@ -7,7 +7,7 @@
 mapfile -t tools <TOOLS
 case $TAP_KNAME in
 debug | kcsan) rounds=${TAP_ROUNDS:-5} ;;
-*) rounds=${TAP_ROUNDS:-15} ;;
+*) rounds=${TAP_ROUNDS:-10} ;;
 esac
 
 # reload.pl FILE TOOL ROUNDS: loads, looks at the tool for a moment, unloads. Says how often it was in use.
@@ -15,10 +15,12 @@ cat >"$tmp/reload.pl" <<'END'
 use strict;
 my ($file, $tool, $rounds) = @ARGV;
 my $busy = 0;
+# all of its functions take some seconds each time
+my $more = $tool eq 'socket_trace' ? ' functions=__sys_sendto,__sys_connect' : '';
 open my $module, '<', $file or die;
 for (1 .. $rounds) {
 	select undef, undef, undef, rand 0.03;
-	syscall(313, fileno $module, my $parameters = 'enabled=' . int rand 2, 0) == 0 or die "finit_module: $!\n";
+	syscall(313, fileno $module, my $parameters = 'enabled=' . int(rand 2) . $more, 0) == 0 or die "finit_module: $!\n";
 	for (1 .. rand 4) {
 		open my $data, '<', "/proc/tap/$tool" or die "open: $!\n";
 		my $text = join '', <$data>;
