@@ -220,5 +220,6 @@ stop INT
 for tool in nettop topsys tcp_connections thread_times; do
 	check "rmmod $tool" rmmod $tool
 done
+ip link del va
 check "nothing is left" [ ! -e $proc ]
 plan
