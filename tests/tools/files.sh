@@ -1,14 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# What every tool does the same way: how its files are read, waited for and held.
+# What every tool does the same way: how its files are read, waited for and held. It is the library that does it: these
+# are tools of each kind.
 . "$(dirname "$0")/lib.sh"
 
-mapfile -t tools <TOOLS
-tables=()
-streams=()
-for tool in "${tools[@]}"; do
-	if is_stream "$tool"; then streams+=("$tool"); else tables+=("$tool"); fi
-done
+tables=(nettop thread_times topsys)
+streams=(tcp_connections tcpdumplike)
+tools=("${tables[@]}" "${streams[@]}")
 hold=$workloads/hold
 
 # start NAME FILE COMMAND... - $workloads/hold in the background. It waits for `go NAME`; `ended NAME` waits for its end;
@@ -62,11 +60,7 @@ for tool in "${tables[@]}"; do
 	load "$tool" interval_ms=3600000 limit=0
 done
 for tool in "${streams[@]}"; do
-	case $tool in
-	# which sees what all of these readers do, too
-	socket_trace) load "$tool" filter=comm=tcp ;;
-	*) load "$tool" ;;
-	esac
+	load "$tool"
 done
 connections 50
 "$workloads/calls" getppid=100 >/dev/null
