@@ -84,8 +84,9 @@ test:			## the tests that run in virtual machines
 	tests/check 6.1 7.3 debug kcsan
 
 .PHONY: bench
-bench:			## cost per event, in instructions
+bench:			## cost per event, in instructions, and what real programs get done
 	tests/bench/run
+	tests/bench/throughput
 
 .PHONY: vm
 vm:			## a shell (or CMD) in a virtual machine with kernel KVER (6.1, 7.3, debug, kcsan)
