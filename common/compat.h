@@ -17,11 +17,16 @@
 #include <linux/namei.h>
 #include <linux/preempt.h>
 #include <linux/ptrace.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
+#include <linux/string.h>
 #include <linux/version.h>
 #include <generated/tap-have.h>
 #ifdef TAP_HAVE_FTRACE_REGS_H
 #include <linux/ftrace_regs.h>
+#endif
+#if defined(TAP_HAVE_DROP_REASONS) || defined(TAP_HAVE_DROP_REASONS_BY_SUBSYS)
+#include <net/dropreason.h>
 #endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(5, 10, 0)
@@ -175,6 +180,75 @@ static __always_inline u32 tap_syscall_is_compat(void)
 	return is_compat_task();
 #else
 	return false;
+#endif
+}
+
+/*
+ * trace/events/skb.h: what the tracepoint kfree_skb gives its handlers.  The
+ * reason came in 5.17, the receiving socket in 6.11, its const in 6.19.
+ */
+#if defined(TAP_HAVE_KFREE_SKB_SK_CONST)
+#define TAP_KFREE_SKB_ARGS struct sk_buff *skb, void *location,		\
+	enum skb_drop_reason reason, const struct sock *rx_sk
+#elif defined(TAP_HAVE_KFREE_SKB_SK)
+#define TAP_KFREE_SKB_ARGS struct sk_buff *skb, void *location,		\
+	enum skb_drop_reason reason, struct sock *rx_sk
+#elif defined(TAP_HAVE_KFREE_SKB_REASON)
+#define TAP_KFREE_SKB_ARGS struct sk_buff *skb, void *location,		\
+	enum skb_drop_reason reason
+#else
+#define TAP_KFREE_SKB_ARGS struct sk_buff *skb, void *location
+#endif
+
+/* The reason among these; 0 on kernels without. */
+#ifdef TAP_HAVE_KFREE_SKB_REASON
+#define TAP_KFREE_SKB_REASON reason
+#else
+#define TAP_KFREE_SKB_REASON 0
+#endif
+
+/**
+ * tap_drop_is_consumed() - does this reason say that nothing was dropped?
+ * @reason: the reason
+ *
+ * Context: any.
+ * Return: true if so. Before subsystems (6.4) there is no such reason: what was
+ * consumed has a tracepoint of its own.
+ */
+static inline bool tap_drop_is_consumed(u32 reason)
+{
+#ifdef TAP_HAVE_DROP_REASONS_BY_SUBSYS
+	return reason == SKB_CONSUMED;
+#else
+	return false;
+#endif
+}
+
+/**
+ * tap_drop_reason_name() - what the running kernel calls a reason
+ * @reason: the reason; from 6.4 on its upper half is a subsystem, whose names
+ *          are in its module and go with that
+ * @buf: gets the name, if there is one
+ * @size: bytes at @buf
+ *
+ * Context: any.
+ */
+static inline void tap_drop_reason_name(u32 reason, char *buf, size_t size)
+{
+#if defined(TAP_HAVE_DROP_REASONS_BY_SUBSYS)
+	u32 subsys = reason >> SKB_DROP_REASON_SUBSYS_SHIFT;
+	u32 nr = reason & ~SKB_DROP_REASON_SUBSYS_MASK;
+	const struct drop_reason_list *list = NULL;
+
+	rcu_read_lock();
+	if (subsys < SKB_DROP_REASON_SUBSYS_NUM)
+		list = rcu_dereference(drop_reasons_by_subsys[subsys]);
+	if (list && nr < list->n_reasons && list->reasons[nr])
+		strscpy(buf, list->reasons[nr], size);
+	rcu_read_unlock();
+#elif defined(TAP_HAVE_DROP_REASONS)
+	if (reason < SKB_DROP_REASON_MAX && drop_reasons[reason])
+		strscpy(buf, drop_reasons[reason], size);
 #endif
 }
 
