@@ -15,7 +15,7 @@
 #include "table.h"
 
 /* Longest value of a TAP_STR or TAP_FN column, bytes. */
-#define TAP_CELL 64
+#define TAP_CELL 128
 
 u64 tap_row_sum(const struct tap_row *row, u32 mask)
 {
@@ -26,8 +26,7 @@ u64 tap_row_sum(const struct tap_row *row, u32 mask)
 	return sum;
 }
 
-/* What the name column says of a row without key. */
-static const char *tap_row_mark(const struct tap_row *row)
+const char *tap_row_mark(const struct tap_row *row)
 {
 	switch (row->id) {
 	case TAP_ROW_OTHER:

@@ -149,6 +149,14 @@ int tap_columns_cmp(const struct tap_columns *columns, const struct tap_row *a,
 		    const struct tap_row *b);
 
 /**
+ * tap_row_mark() - what stands for the key of a row that has none
+ * @row: the row
+ *
+ * Return: (other) or (exited); NULL for a row with a key.
+ */
+const char *tap_row_mark(const struct tap_row *row);
+
+/**
  * tap_row_sum() - some of a row's sums added up
  * @row: the row
  * @mask: which ones

@@ -27,7 +27,7 @@ static void tap_table_text(struct tap_tool *tool, struct tap_text *text,
 
 	if (tool->header)
 		tool->header(text, snapshot);
-	else
+	else if (tool->columns[0].head)
 		tap_columns_head(&columns, text);
 	limit = limit ? min(limit, snapshot->nr_rows) : snapshot->nr_rows;
 	for (i = 0; i < limit; i++) {

@@ -47,8 +47,8 @@ struct tap_root;
  * @events: as in struct tap_view; 0: those of @sort
  * @fold: as in struct tap_view
  * @event_size: stream tools: bytes of an event; 0 makes it a table tool
- * @header: writes the first line or lines; NULL: the columns' headings, if
- *          they have any. @snapshot is NULL in a stream tool
+ * @header: writes the first line or lines; NULL: the columns' headings, if the
+ *          first one has any. @snapshot is NULL in a stream tool
  * @prepare: works out from the settings what handlers use; called before the
  *           probes are attached, with the tool's lock held. An error, and a line
  *           at @why, refuses. NULL: nothing to do

@@ -16,13 +16,14 @@
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 #include <trace/events/net.h>
+#include <trace/events/skb.h>
 #include <trace/events/syscalls.h>
 
 #include "compat.h"
 
 static char *hook;
 module_param(hook, charp, 0400);
-MODULE_PARM_DESC(hook, "sys_enter: system calls; net: packets; accept: accepted connections; tcp: received TCP packets; getsockopt: its entry and return; timer: 10000 times a second");
+MODULE_PARM_DESC(hook, "sys_enter: system calls; net: packets; drop: packets dropped; accept: accepted connections; tcp: received TCP packets; getsockopt: its entry and return; timer: 10000 times a second");
 
 /* --- tracepoints ------------------------------------------------------- */
 
@@ -36,6 +37,10 @@ static void floor_xmit(void *data, struct sk_buff *skb, int rc,
 }
 
 static void floor_recv(void *data, const struct sk_buff *skb)
+{
+}
+
+static void floor_drop(void *data, TAP_KFREE_SKB_ARGS)
 {
 }
 
@@ -54,6 +59,7 @@ static struct floor_point floor_points[] = {
 	{ "net", "netif_receive_skb_entry", floor_recv },
 	{ "net", "netif_receive_skb_list_entry", floor_recv },
 	{ "net", "netif_rx_entry", floor_recv },
+	{ "drop", "kfree_skb", floor_drop },
 };
 
 static void floor_find(struct tracepoint *tp, void *data)
@@ -173,7 +179,8 @@ static int __init floor_init(void)
 {
 	if (!hook)
 		return -EINVAL;
-	if (!strcmp(hook, "sys_enter") || !strcmp(hook, "net"))
+	if (!strcmp(hook, "sys_enter") || !strcmp(hook, "net") ||
+	    !strcmp(hook, "drop"))
 		return floor_attach_points();
 	if (!strcmp(hook, "accept") || !strcmp(hook, "tcp"))
 		return floor_attach_function();

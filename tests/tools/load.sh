@@ -27,6 +27,7 @@ silent() # tool
 header()
 {
 	case $1 in
+	dropwatch) ;;
 	nettop) echo '  PID   UID DEV     XMIT_PK RECV_PK XMIT_KB RECV_KB COMMAND        ' ;;
 	tcp_connections) echo '   UID              CMD    PID   PORT        IP_SOURCE' ;;
 	tcpdumplike)
@@ -40,6 +41,7 @@ header()
 lines()
 {
 	case $1 in
+	dropwatch) echo '[0-9]+ packets dropped at [^ ]+( \([^ ]+\))?' ;;
 	nettop) echo '[ 0-9]{4}[0-9] [ 0-9]{4}[0-9] [^ ]+ *( [ 0-9]{6}[0-9]){4} [^ ]+ *' ;;
 	socket_trace) echo ' *[0-9]+ [^ ]+\([0-9]+\): +(->|<-) [a-z0-9_]+( \(return not followed\))?' ;;
 	tcp_connections) echo '[ 0-9]{5}[0-9] +[^ ]+( [ 0-9]{5}[0-9]){2} +[0-9a-f.:]+' ;;
@@ -55,6 +57,7 @@ traffic()
 {
 	"$workloads/tcp" accept 7000 10 >/dev/null
 	"$workloads/tcp" connect 127.0.0.1 7000 10 >/dev/null
+	"$workloads/udp" send 127.0.0.1 7001 10 10 >/dev/null
 }
 
 matches_all() # pattern
