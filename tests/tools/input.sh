@@ -36,6 +36,7 @@ wrong() # parameter
 		printf '%s\0' sock_unknown sock_poll, ,sock_poll sock_poll,,sock_ioctl , 'sock_poll sock_ioctl' 'sock_poll ' \
 			' sock_poll' 'sock_*' SOCK_POLL sock_poll2
 		;;
+	by) printf '%s\0' comm '' 0 Name pids 'name or pid' ;;
 	names) printf '%s\0' comm '' 0 Process threads 'process or thread' ;;
 	filter)
 		printf '%s\0' pid= tree=4194305 pid pid=0 pid=-1 pid=x pid=1x 'pid=1 ' ' pid=1' pid==1 PID=1 =1 = no=1 \
@@ -98,6 +99,7 @@ right() # parameter tool
 	port) echo 65535 1 0 ;;
 	addr) echo 10.0.0.0/8 0.0.0.0/0 fd00::/64 ::/0 127.0.0.1/32 ::1/128 fd00::1 ;;
 	enabled | escape | irq | return | self | udp | verbose) echo 0 1 ;;
+	by) echo pid name ;;
 	names) echo thread process ;;
 	esac
 }

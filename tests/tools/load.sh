@@ -29,6 +29,7 @@ header()
 	case $1 in
 	dropwatch) ;;
 	nettop) echo '  PID   UID DEV     XMIT_PK RECV_PK XMIT_KB RECV_KB COMMAND        ' ;;
+	syscalls_by_proc) echo '#SysCalls  Process Name' ;;
 	tcp_connections) echo '   UID              CMD    PID   PORT        IP_SOURCE' ;;
 	tcpdumplike)
 		printf '%s\n' -----------------------------------------------------------------{,} | sed '1aSource IP Dest IP SPort DPort U A P R S F '
@@ -44,6 +45,7 @@ lines()
 	dropwatch) echo '[0-9]+ packets dropped at [^ ]+( \([^ ]+\))?' ;;
 	nettop) echo '[ 0-9]{4}[0-9] [ 0-9]{4}[0-9] [^ ]+ *( [ 0-9]{6}[0-9]){4} [^ ]+ *' ;;
 	socket_trace) echo ' *[0-9]+ [^ ]+\([0-9]+\): +(->|<-) [a-z0-9_]+( \(return not followed\))?' ;;
+	syscalls_by_proc) echo '[0-9][ 0-9]{9} [^ ]+' ;;
 	tcp_connections) echo '[ 0-9]{5}[0-9] +[^ ]+( [ 0-9]{5}[0-9]){2} +[0-9a-f.:]+' ;;
 	tcpdumplike) echo '[ 0-9a-f.:]{14}[0-9a-f.:]+ [ 0-9a-f.:]{14}[0-9a-f.:]+( [ 0-9]{4}[0-9]){2}( [01]){6}' ;;
 	thread_times) echo ' *[^ ]+ [ 0-9]{4}[0-9]( [ 0-9]{2}[0-9]\.[0-9]{2}%){2}' ;;
