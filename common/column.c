@@ -101,6 +101,19 @@ static void tap_column_string(const struct tap_column *column,
 	}
 }
 
+/* The documented scripts' humanreadable(): a whole number and its unit. */
+static void tap_column_bytes(const struct tap_column *column,
+			     const struct tap_row *row, char *cell)
+{
+	static const char *const units[] = { "  B", "KiB", "MiB", "GiB" };
+	u64 bytes = tap_row_sum(row, column->sums);
+	unsigned int unit = ARRAY_SIZE(units) - 1;
+
+	while (unit && bytes <= 1ull << 10 * unit)
+		unit--;
+	scnprintf(cell, TAP_CELL, "%llu %s", bytes >> 10 * unit, units[unit]);
+}
+
 static bool tap_column_shown(const struct tap_columns *columns,
 			     const struct tap_column *column)
 {
@@ -147,6 +160,10 @@ void tap_columns_text(const struct tap_columns *columns,
 
 			tap_printf(text, "%s%3llu.%02llu%%", gap, part / 100,
 				   part % 100);
+		} else if (column->type == TAP_BYTES) {
+			tap_column_bytes(column, row, cell);
+			tap_printf(text, "%s%s %*s", gap, column->head,
+				   column->width, cell);
 		} else {
 			tap_printf(text, column->type == TAP_INT ? "%s%*lld" : "%s%*llu",
 				   gap, column->width,
@@ -193,7 +210,7 @@ int tap_columns_cmp(const struct tap_columns *columns, const struct tap_row *a,
 		const struct tap_column *column = &columns->column[i];
 
 		if (!column->head || column->type == TAP_SUM ||
-		    column->type == TAP_PERCENT)
+		    column->type == TAP_PERCENT || column->type == TAP_BYTES)
 			continue;
 		if (tap_column_is_text(column)) {
 			tap_column_string(column, a, x);

@@ -35,6 +35,8 @@ struct tap_row {
  * @TAP_ADDR: a struct tap_addr
  * @TAP_SUM: some of the sums added up
  * @TAP_PERCENT: the same in per cent of all events, as "  0.00%"; text only
+ * @TAP_BYTES: the same in the unit that it fits, as "1 MiB", behind the heading,
+ *             which stands in each line; text only
  * @TAP_FN: what @fn writes
  */
 enum tap_column_type {
@@ -48,6 +50,7 @@ enum tap_column_type {
 	TAP_ADDR,
 	TAP_SUM,
 	TAP_PERCENT,
+	TAP_BYTES,
 	TAP_FN,
 };
 
@@ -64,7 +67,7 @@ enum tap_column_type {
  * @shift: TAP_SUM: shown divided by 2^shift; TAP_BIT: which bit
  * @offset: where in the key or the attributes, bytes
  * @size: TAP_STR: bytes
- * @sums: TAP_SUM and TAP_PERCENT: which sums, a mask
+ * @sums: TAP_SUM, TAP_PERCENT and TAP_BYTES: which sums, a mask
  * @fn: TAP_FN: writes the terminated text at @buf, shown escaped
  */
 struct tap_column {

@@ -252,4 +252,39 @@ static inline void tap_drop_reason_name(u32 reason, char *buf, size_t size)
 #endif
 }
 
+/*
+ * The numbers of system calls of the other ABIs. arm64 has generated headers for
+ * them from 6.11 on, which nobody has tried.
+ */
+#ifdef CONFIG_X86_64
+#include <asm/unistd_32_ia32.h>
+#include <asm/unistd_64_x32.h>
+#define TAP_NR_32(name) __NR_ia32_##name
+#define TAP_NR_X32(name) __NR_x32_##name
+#define TAP_X32_BIT __X32_SYSCALL_BIT
+#else
+#define TAP_X32_BIT 0
+#endif
+
+/*
+ * trace/events/io_uring.h: io_uring_complete tells which request from 5.19 on,
+ * and gives the entry of the queue instead of its members from 6.12 on. What a
+ * request is stands in linux/io_uring_types.h since 6.0.
+ */
+#if defined(TAP_HAVE_IO_URING_COMPLETE_CQE)
+#define TAP_IO_URING_COMPLETE(handler)					\
+	void handler(void *data, struct io_ring_ctx *ctx, void *request,	\
+		     struct io_uring_cqe *cqe)
+#elif defined(TAP_HAVE_IO_URING_COMPLETE_REQ)
+#define TAP_IO_URING_COMPLETE(handler)					\
+	void handler(void *data, void *ctx, void *request, u64 user_data,	\
+		     int res, unsigned int cflags, u64 extra1, u64 extra2)
+#endif
+
+/* linux/io_uring.h: vectors of fixed buffers (6.15); else beyond all operations. */
+#ifndef TAP_HAVE_IO_URING_READV_FIXED
+#define IORING_OP_READV_FIXED 254
+#define IORING_OP_WRITEV_FIXED 255
+#endif
+
 #endif /* TAP_COMPAT_H */

@@ -28,7 +28,20 @@
 
 struct dentry;
 struct proc_dir_entry;
+struct tap_io;
 struct tap_root;
+
+/**
+ * struct tap_source - what handlers of common/ need that several tools share
+ * @init: called before any probe is attached; may sleep. 0 or -ENOMEM
+ * @fini: called when no handler runs any more; may sleep
+ * @lost: events that these handlers lost since @init; may sleep
+ */
+struct tap_source {
+	int (*init)(void);
+	void (*fini)(void);
+	u64 (*lost)(void);
+};
 
 /**
  * struct tap_tool - a tool: what it hooks, what it counts or tells, how it
@@ -37,6 +50,9 @@ struct tap_root;
  * @owner: THIS_MODULE
  * @probes: what is hooked
  * @nr_probes: how many
+ * @source: what the probes' handlers need, if they are not the tool's own
+ * @io: tools with TAP_FILE_IO: called for each transfer that is wanted, between
+ *      tap_begin() and tap_end()
  * @columns: what a line shows
  * @nr_columns: how many
  * @layout: table tools: what a row holds. @layout.max_rows is the parameter
@@ -74,6 +90,8 @@ struct tap_tool {
 	struct module *owner;
 	struct tap_probe *probes;
 	unsigned int nr_probes;
+	const struct tap_source *source;
+	void (*io)(struct tap_tool *tool, const struct tap_io *io);
 	const struct tap_column *columns;
 	unsigned int nr_columns;
 

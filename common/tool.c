@@ -142,8 +142,9 @@ static void tap_tool_detach(struct tap_tool *tool)
 static u64 tap_tool_missed(void *data)
 {
 	struct tap_tool *tool = data;
+	u64 missed = tap_probes_missed(tool->probes, tool->nr_probes);
 
-	return tap_probes_missed(tool->probes, tool->nr_probes);
+	return tool->source ? missed + tool->source->lost() : missed;
 }
 
 /* --- settings ---------------------------------------------------------- */
@@ -241,9 +242,12 @@ int tap_tool_start(struct tap_tool *tool)
 		tap_printf(&why, "no directory /proc/tap (error %d)", err);
 		goto err_say;
 	}
-	err = tap_tool_init_data(tool);
+	err = tool->source ? tool->source->init() : 0;
 	if (err)
 		goto err_put_root;
+	err = tap_tool_init_data(tool);
+	if (err)
+		goto err_fini_source;
 	if (!tap_is_stream(tool))
 		tap_tool_apply_window(tool, &why);
 	err = tap_tool_apply_filter(tool, &why);
@@ -263,6 +267,9 @@ err_detach:
 err_clear_filter:
 	tap_tool_clear_filter(tool);
 	tap_tool_fini_data(tool);
+err_fini_source:
+	if (tool->source)
+		tool->source->fini();
 err_put_root:
 	tap_root_put(tool->root);
 err_say:
@@ -280,6 +287,8 @@ void tap_tool_stop(struct tap_tool *tool)
 	tap_tool_detach(tool);
 	tap_tool_clear_filter(tool);
 	tap_tool_fini_data(tool);
+	if (tool->source)
+		tool->source->fini();
 	tap_root_put(tool->root);
 	tap_text_free(&tool->refused);
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * usage: cost getppid | getsockopt | udp ADDRESS [NETNS] | segment | accept | tick
+ * usage: cost getppid | read FILE | getsockopt | udp ADDRESS [NETNS] | segment |
+ *             accept | tick
  *
  * What an event costs, in instructions: a system call that does nothing; one
- * that asks for the type of a socket; a datagram sent to ADDRESS and received
- * there, in the network namespace NETNS; a TCP segment (RST) on lo, for no
- * socket, that nobody answers; accept() of a connection that waits; an interrupt
- * of a busy program by a timer. To be run in a virtual machine whose time-stamp
- * counter counts instructions (qemu -icount shift=0), which it sees to first.
+ * that reads a byte of FILE; one that asks for the type of a socket; a datagram
+ * sent to ADDRESS and received there, in the network namespace NETNS; a TCP
+ * segment (RST) on lo, for no socket, that nobody answers; accept() of a
+ * connection that waits; an interrupt of a busy program by a timer. To be run
+ * in a virtual machine whose time-stamp counter counts instructions (qemu
+ * -icount shift=0), which it sees to first.
  *
  * Events are measured in batches that are shorter than the kernel's tick, so
  * that most batches have nothing but the events in them: the cost is the mean
@@ -84,6 +86,30 @@ static long getppid_batch(int events)
 
 	for (i = 0; i < events; i++)
 		syscall(SYS_getppid);
+	return __rdtsc() - begin;
+}
+
+static int read_fd;
+
+static void read_setup(char **args)
+{
+	if (!args[0])
+		errx(1, "read needs a file");
+	read_fd = open(args[0], O_RDONLY);
+	check(read_fd, args[0]);
+}
+
+static long read_batch(int events)
+{
+	char byte;
+	long begin;
+	int i;
+
+	check(lseek(read_fd, 0, SEEK_SET), "lseek");
+	begin = __rdtsc();
+	for (i = 0; i < events; i++)
+		if (read(read_fd, &byte, 1) != 1)
+			err(1, "read");
 	return __rdtsc() - begin;
 }
 
@@ -248,6 +274,7 @@ static long tick_batch(int events)
 
 static const struct workload workloads[] = {
 	{ "getppid", 500, 100, NULL, getppid_batch },
+	{ "read", 200, 100, read_setup, read_batch },
 	{ "getsockopt", 50, 400, getsockopt_setup, getsockopt_batch },
 	{ "udp", 50, 100, udp_setup, udp_batch },
 	{ "segment", 50, 100, segment_setup, segment_batch },
@@ -282,8 +309,8 @@ int main(int argc, char **argv)
 	int i, repetition;
 
 	if (argc < 2)
-		errx(1, "usage: cost getppid | getsockopt | udp ADDRESS [NETNS] | %s",
-		     "segment | accept | tick");
+		errx(1, "usage: cost getppid | read FILE | getsockopt | %s",
+		     "udp ADDRESS [NETNS] | segment | accept | tick");
 	while (w->name && strcmp(w->name, argv[1]))
 		w++;
 	if (!w->name)

@@ -23,11 +23,15 @@
 
 static char *hook;
 module_param(hook, charp, 0400);
-MODULE_PARM_DESC(hook, "sys_enter: system calls; net: packets; drop: packets dropped; accept: accepted connections; tcp: received TCP packets; getsockopt: its entry and return; timer: 10000 times a second");
+MODULE_PARM_DESC(hook, "sys_enter, sys_exit: system calls; net: packets; drop: packets dropped; accept: accepted connections; tcp: received TCP packets; getsockopt: its entry and return; timer: 10000 times a second");
 
 /* --- tracepoints ------------------------------------------------------- */
 
 static void floor_sys_enter(void *data, struct pt_regs *regs, long nr)
+{
+}
+
+static void floor_sys_exit(void *data, struct pt_regs *regs, long ret)
 {
 }
 
@@ -53,6 +57,7 @@ struct floor_point {
 
 static struct floor_point floor_points[] = {
 	{ "sys_enter", "sys_enter", floor_sys_enter },
+	{ "sys_exit", "sys_exit", floor_sys_exit },
 	{ "net", "net_dev_xmit", floor_xmit },
 	{ "net", "napi_gro_receive_entry", floor_recv },
 	{ "net", "napi_gro_frags_entry", floor_recv },
@@ -177,11 +182,13 @@ static void floor_stop_timers(void)
 
 static int __init floor_init(void)
 {
+	unsigned int i;
+
 	if (!hook)
 		return -EINVAL;
-	if (!strcmp(hook, "sys_enter") || !strcmp(hook, "net") ||
-	    !strcmp(hook, "drop"))
-		return floor_attach_points();
+	for (i = 0; i < ARRAY_SIZE(floor_points); i++)
+		if (!strcmp(hook, floor_points[i].hook))
+			return floor_attach_points();
 	if (!strcmp(hook, "accept") || !strcmp(hook, "tcp"))
 		return floor_attach_function();
 	if (!strcmp(hook, "getsockopt"))

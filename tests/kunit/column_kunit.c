@@ -285,6 +285,34 @@ static void tap_column_test_sum_of_mask(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tap_row_sum(&row, U32_MAX), 0x5555555555555555ull);
 }
 
+static void tap_column_test_bytes_in_their_unit(struct kunit *test)
+{
+	static const struct tap_column bytes[] = {
+		{ .head = "r:", .type = TAP_BYTES, .width = 8, .sums = BIT(0) },
+		{ .head = "w:", .type = TAP_BYTES, .sums = BIT(1) | BIT(2) },
+	};
+	static const struct {
+		u64 sums[3];
+		const char *text;
+	} cases[] = {
+		{ { 0, 0, 1 }, "r:    0   B w: 1   B\n" },
+		{ { 1024, 1024, 1 }, "r: 1024   B w: 1 KiB\n" },
+		{ { 2047, 1 << 20, 0 }, "r:    1 KiB w: 1024 KiB\n" },
+		{ { (1 << 20) + 1, 1 << 30, 1 }, "r:    1 MiB w: 1 GiB\n" },
+		{ { 1 << 30, 1ull << 50, 1ull << 50 }, "r: 1024 MiB w: 2097152 GiB\n" },
+	};
+	struct example *e = test->priv;
+	int i;
+
+	e->columns.column = bytes;
+	e->columns.nr = ARRAY_SIZE(bytes);
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		memcpy(e->sums, cases[i].sums, sizeof(e->sums));
+		tap_columns_text(&e->columns, &e->row, &e->text);
+		TAP_EXPECT_TEXT(test, &e->text, cases[i].text);
+	}
+}
+
 static struct kunit_case tap_column_cases[] = {
 	KUNIT_CASE(tap_column_test_head),
 	KUNIT_CASE(tap_column_test_text),
@@ -293,6 +321,7 @@ static struct kunit_case tap_column_cases[] = {
 	KUNIT_CASE(tap_column_test_text_of_marks),
 	KUNIT_CASE(tap_column_test_json),
 	KUNIT_CASE(tap_column_test_percent_rounds_down),
+	KUNIT_CASE(tap_column_test_bytes_in_their_unit),
 	KUNIT_CASE(tap_column_test_cmp_left_to_right),
 	KUNIT_CASE(tap_column_test_cmp_without_sums),
 	KUNIT_CASE(tap_column_test_sum_of_mask),

@@ -36,6 +36,7 @@ header()
 		;;
 	thread_times) echo '            comm   tid   %user %kernel (of N ticks)' ;;
 	topsys) echo '                  SYSCALL      COUNT' ;;
+	traceio) : ;;
 	esac
 }
 # The other lines, each as a whole.
@@ -50,9 +51,10 @@ lines()
 	tcpdumplike) echo '[ 0-9a-f.:]{14}[0-9a-f.:]+ [ 0-9a-f.:]{14}[0-9a-f.:]+( [ 0-9]{4}[0-9]){2}( [01]){6}' ;;
 	thread_times) echo ' *[^ ]+ [ 0-9]{4}[0-9]( [ 0-9]{2}[0-9]\.[0-9]{2}%){2}' ;;
 	topsys) echo ' *[^ ]+ [ 0-9]{9}[0-9]' ;;
+	traceio) echo '[ 0-9]{7}[0-9] +[^ ]+ r: +[0-9]+ (  B|KiB|MiB|GiB) w: +[0-9]+ (  B|KiB|MiB|GiB)' ;;
 	esac
 }
-trailer='# window_ms=[0-9]+ state=(partial|complete) rows=[0-9]+ shown=[0-9]+ events=[0-9]+ lost=0 self=[0-9]+'
+trailer='# window_ms=[0-9]+ state=(partial|complete|running) rows=[0-9]+ shown=[0-9]+ events=[0-9]+ lost=0 self=[0-9]+'
 
 # Something for each tool to see.
 traffic()

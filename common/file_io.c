@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/**
+ * DOC: file_io - transfers on open files, each once, whichever way it goes
+ *
+ * A system call is counted where it ends, by its number and what it returns:
+ * that is how many bytes it moved, short or not, and whatever it called inside
+ * (a stacked file system, splice behind sendfile and copy_file_range) is part
+ * of it. This needs no memory of the entry, so there is nothing to lose when
+ * thousands of threads sleep in read(). What has no system call of its own is
+ * counted where it completes: io_uring's requests by its tracepoint, those of
+ * io_submit() in aio_complete_rw(), what the kernel does by itself in the
+ * functions that it calls for that.
+ *
+ * The alternatives, for a read() of a byte from /dev/zero, instructions that an
+ * empty handler adds on 6.1 and 7.3 (x86-64, counted as tests/bench does): a
+ * kretprobe on vfs_read() 391 and 465, whose pool is used up by as many threads
+ * as it has instances, and which eight functions want; the entry of vfs_read()
+ * by the function tracer 99 and 103 and sys_exit 59 and 67, which still have to
+ * be paired. sys_exit alone is what all other system calls pay for it, too.
+ *
+ * A request of io_submit() completes in an interrupt or in somebody else's
+ * task. Who submitted it is noted under the address of its kiocb. One that is
+ * refused after that leaves its note, until the address is used again; notes
+ * are as many as there have been kiocbs at a time.
+ */
+#include "compat.h"	/* is there TAP_IO_URING_COMPLETE? */
+
+#include <linux/fs.h>
+#include <linux/kernel.h>
+#include <linux/mm_types.h>	/* trace/events need struct folio (7.x) */
+#include <linux/sched.h>
+#include <linux/unistd.h>
+#include <asm/syscall.h>
+#ifdef TAP_IO_URING_COMPLETE
+#include <linux/io_uring_types.h>
+#include <trace/events/io_uring.h>
+#endif
+#include <trace/events/syscalls.h>
+
+#include "file_io.h"
+#include "inflight.h"
+
+/* Requests of io_submit() in flight that are known. */
+#define TAP_IO_REQUESTS 4096
+
+/* What a system call does: a path, the directions, or that others count it. */
+#define TAP_IO_READ 0x40
+#define TAP_IO_WRITE 0x80
+#define TAP_IO_PARTS 0x20
+
+#define TAP_IO_CALLS(NR)						\
+	[NR(read)] = TAP_IO_READ | TAP_IO_RW,					\
+	[NR(write)] = TAP_IO_WRITE | TAP_IO_RW,					\
+	[NR(pread64)] = TAP_IO_READ | TAP_IO_RW,				\
+	[NR(pwrite64)] = TAP_IO_WRITE | TAP_IO_RW,				\
+	TAP_IO_CALLS_VEC(NR),							\
+	[NR(sendfile)] = TAP_IO_READ | TAP_IO_WRITE | TAP_IO_SENDFILE,		\
+	[NR(splice)] = TAP_IO_READ | TAP_IO_WRITE | TAP_IO_SPLICE,		\
+	[NR(copy_file_range)] = TAP_IO_READ | TAP_IO_WRITE | TAP_IO_COPY,	\
+	TAP_IO_CALLS_PARTS(NR)
+
+/* These have numbers of their own in x32, too. */
+#define TAP_IO_CALLS_VEC(NR)						\
+	[NR(readv)] = TAP_IO_READ | TAP_IO_VEC,					\
+	[NR(writev)] = TAP_IO_WRITE | TAP_IO_VEC,				\
+	[NR(preadv)] = TAP_IO_READ | TAP_IO_VEC,				\
+	[NR(pwritev)] = TAP_IO_WRITE | TAP_IO_VEC,				\
+	[NR(preadv2)] = TAP_IO_READ | TAP_IO_VEC,				\
+	[NR(pwritev2)] = TAP_IO_WRITE | TAP_IO_VEC
+
+#define TAP_IO_CALLS_PARTS(NR)						\
+	[NR(io_submit)] = TAP_IO_PARTS,						\
+	[NR(io_uring_enter)] = TAP_IO_PARTS
+
+#define TAP_NR(name) __NR_##name
+
+static const u8 tap_io_calls[] = {
+	TAP_IO_CALLS(TAP_NR),
+#ifdef CONFIG_X86_X32_ABI
+	TAP_IO_CALLS_VEC(TAP_NR_X32),
+	[TAP_NR_X32(io_submit)] = TAP_IO_PARTS,
+#endif
+};
+
+#if defined(CONFIG_COMPAT) && defined(TAP_NR_32)
+static const u8 tap_io_calls_32[] = {
+	TAP_IO_CALLS(TAP_NR_32),
+	[TAP_NR_32(sendfile64)] = TAP_IO_READ | TAP_IO_WRITE | TAP_IO_SENDFILE,
+};
+#else
+static const u8 tap_io_calls_32[] = { 0 };
+#endif
+
+static struct tap_inflight tap_io_owners;
+
+static __always_inline void tap_io_tell(struct tap_tool *tool, bool write,
+					enum tap_io_path path, u64 bytes)
+{
+	const struct tap_io io = { .bytes = bytes, .path = path, .write = write };
+
+	if (!tap_begin(tool, current))
+		return;
+	tool->io(tool, &io);
+	tap_end();
+}
+
+/* --- system calls ------------------------------------------------------ */
+
+static __always_inline u8 tap_io_call(struct pt_regs *regs)
+{
+	/* -1, of a call that was cancelled, is beyond all */
+	u32 nr = syscall_get_nr(current, regs);
+
+	if (tap_syscall_is_compat())
+		return nr < ARRAY_SIZE(tap_io_calls_32) ? tap_io_calls_32[nr] : 0;
+	nr &= ~TAP_X32_BIT;
+	return nr < ARRAY_SIZE(tap_io_calls) ? tap_io_calls[nr] : 0;
+}
+
+void tap_file_io_exit(void *data, struct pt_regs *regs, long ret)
+{
+	enum tap_io_path path;
+	u8 call;
+
+	if (ret <= 0)
+		return;
+	call = tap_io_call(regs);
+	path = call & ~(TAP_IO_READ | TAP_IO_WRITE);
+	if (call & TAP_IO_READ)
+		tap_io_tell(data, false, path, ret);
+	if (call & TAP_IO_WRITE)
+		tap_io_tell(data, true, path, ret);
+}
+TAP_CHECK_TRACEPOINT(sys_exit, tap_file_io_exit);
+
+/* --- io_uring ---------------------------------------------------------- */
+
+#ifdef TAP_IO_URING_COMPLETE
+/*
+ * The current task is a thread of who made the request: itself, a worker, or
+ * the one that polls the queue. A completion that belongs to no request (of a
+ * multishot one) tells neither file nor operation.
+ */
+TAP_IO_URING_COMPLETE(tap_file_io_uring)
+{
+	const struct io_kiocb *req = request;
+	struct tap_tool *tool = data;
+
+	if (!req || req->cqe.res <= 0)
+		return;
+	switch (req->opcode) {
+	case IORING_OP_READ:
+	case IORING_OP_READV:
+	case IORING_OP_READ_FIXED:
+	case IORING_OP_READV_FIXED:
+		tap_io_tell(tool, false, TAP_IO_URING, req->cqe.res);
+		break;
+	case IORING_OP_SPLICE:
+		tap_io_tell(tool, false, TAP_IO_URING, req->cqe.res);
+		fallthrough;
+	case IORING_OP_WRITE:
+	case IORING_OP_WRITEV:
+	case IORING_OP_WRITE_FIXED:
+	case IORING_OP_WRITEV_FIXED:
+		tap_io_tell(tool, true, TAP_IO_URING, req->cqe.res);
+		break;
+	}
+}
+TAP_CHECK_TRACEPOINT(io_uring_complete, tap_file_io_uring);
+#endif
+
+/* --- io_submit --------------------------------------------------------- */
+
+void tap_file_io_aio_submit(struct tap_tool *tool, const struct tap_args *args)
+{
+	struct tap_io_owner owner = {};
+
+	if (!tap_begin(tool, current))
+		return;
+	tap_who_set(&owner.who, current, READ_ONCE(tool->by_thread));
+	tap_names_set(&owner.names, current);
+	tap_inflight_put(&tap_io_owners, tap_arg(args, 0), &owner);
+	tap_end();
+}
+
+void tap_file_io_aio_complete(struct tap_tool *tool, const struct tap_args *args)
+{
+	const struct kiocb *kiocb = (void *)tap_arg(args, 0);
+	long res = tap_arg(args, 1);
+	struct tap_io_owner owner;
+	const struct tap_io io = {
+		.owner = &owner,
+		.bytes = res,
+		.path = TAP_IO_AIO,
+		.write = kiocb->ki_flags & IOCB_WRITE,
+	};
+
+	preempt_disable_notrace();
+	if (tap_inflight_take(&tap_io_owners, (uintptr_t)kiocb, &owner) && res > 0)
+		tool->io(tool, &io);
+	preempt_enable_notrace();
+}
+
+/* --- the kernel itself ------------------------------------------------- */
+
+/*
+ * Is the current task in a system call or request that is counted as a whole?
+ * A core is dumped on the way out of any system call.
+ */
+static bool tap_io_is_part(void)
+{
+	struct pt_regs *regs = task_pt_regs(current);
+
+	if (current->flags & (PF_KTHREAD | PF_DUMPCORE))
+		return false;
+	if (current->flags & PF_IO_WORKER)
+		return true;
+	/* a program that the kernel starts has no registers yet */
+	return user_mode(regs) && tap_io_call(regs);
+}
+
+/* A file of FMODE_NOACCOUNT is below one that was counted (overlayfs). */
+bool tap_file_io_kernel(struct tap_tool *tool, const struct tap_args *args,
+			void *data)
+{
+	const struct file *file = (void *)tap_arg(args, 0);
+
+	return !(file->f_mode & FMODE_NOACCOUNT) && !tap_io_is_part();
+}
+
+void tap_file_io_kernel_read(struct tap_tool *tool, void *data,
+			     unsigned long value)
+{
+	if ((long)value > 0)
+		tap_io_tell(tool, false, TAP_IO_KERNEL, value);
+}
+
+void tap_file_io_kernel_write(struct tap_tool *tool, void *data,
+			      unsigned long value)
+{
+	if ((long)value > 0)
+		tap_io_tell(tool, true, TAP_IO_KERNEL, value);
+}
+
+/* --- what the handlers need -------------------------------------------- */
+
+static int tap_file_io_init(void)
+{
+	return tap_inflight_init(&tap_io_owners, TAP_IO_REQUESTS,
+				 sizeof(struct tap_io_owner));
+}
+
+static void tap_file_io_fini(void)
+{
+	tap_inflight_fini(&tap_io_owners);
+}
+
+static u64 tap_file_io_lost(void)
+{
+	return tap_inflight_lost(&tap_io_owners);
+}
+
+const struct tap_source tap_file_io_source = {
+	.init = tap_file_io_init,
+	.fini = tap_file_io_fini,
+	.lost = tap_file_io_lost,
+};

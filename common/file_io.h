@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * file_io - bytes that were transferred on an open file
+ *
+ * What a tool says to have these events: TAP_FILE_IO in its descriptor,
+ * TAP_FILE_IO_PROBES in its list of probes.
+ */
+#ifndef TAP_FILE_IO_H
+#define TAP_FILE_IO_H
+
+#include <linux/types.h>
+
+#include "tap.h"
+
+struct io_ring_ctx;
+struct io_uring_cqe;
+
+/**
+ * enum tap_io_path - the way that bytes took
+ * @TAP_IO_RW: read, write, pread64, pwrite64
+ * @TAP_IO_VEC: readv, writev and their p-forms
+ * @TAP_IO_SENDFILE: sendfile
+ * @TAP_IO_SPLICE: splice
+ * @TAP_IO_COPY: copy_file_range
+ * @TAP_IO_URING: a request of io_uring
+ * @TAP_IO_AIO: a request of io_submit()
+ * @TAP_IO_KERNEL: the kernel reads or writes a file by itself
+ * @TAP_IO_NR_PATHS: how many there are
+ */
+enum tap_io_path {
+	TAP_IO_RW,
+	TAP_IO_VEC,
+	TAP_IO_SENDFILE,
+	TAP_IO_SPLICE,
+	TAP_IO_COPY,
+	TAP_IO_URING,
+	TAP_IO_AIO,
+	TAP_IO_KERNEL,
+	TAP_IO_NR_PATHS,
+};
+
+/**
+ * struct tap_io_owner - who submitted what another task, or none, completes
+ * @who: as part of a key
+ * @names: its names then
+ */
+struct tap_io_owner {
+	struct tap_who who;
+	struct tap_names names;
+};
+
+/**
+ * struct tap_io - a transfer
+ * @owner: whose it is; NULL: the current task's
+ * @bytes: how many were transferred, never 0
+ * @path: the way they took
+ * @write: written to the file, else read from it
+ */
+struct tap_io {
+	const struct tap_io_owner *owner;
+	u64 bytes;
+	enum tap_io_path path;
+	bool write;
+};
+
+/* The room for requests that complete elsewhere, and what found none. */
+extern const struct tap_source tap_file_io_source;
+
+/**
+ * tap_file_io_exit() - a system call ends: handler of sys_exit
+ * @data: the tool
+ * @regs: registers of the caller
+ * @ret: what it returns
+ *
+ * Context: process, preemptible.
+ */
+void tap_file_io_exit(void *data, struct pt_regs *regs, long ret);
+
+/**
+ * tap_file_io_aio_submit() - handler of aio_prep_rw()
+ * @tool: the tool
+ * @args: the kiocb comes first
+ *
+ * Context: process.
+ */
+void tap_file_io_aio_submit(struct tap_tool *tool, const struct tap_args *args);
+
+/**
+ * tap_file_io_aio_complete() - handler of aio_complete_rw()
+ * @tool: the tool
+ * @args: a kiocb and its result
+ *
+ * Context: any but NMIs.
+ */
+void tap_file_io_aio_complete(struct tap_tool *tool,
+			      const struct tap_args *args);
+
+/**
+ * tap_file_io_kernel() - the kernel begins to read or write a file
+ * @tool: the tool
+ * @args: the file comes first
+ * @data: not used
+ *
+ * Context: process.
+ * Return: false if it is counted as part of something else.
+ */
+bool tap_file_io_kernel(struct tap_tool *tool, const struct tap_args *args,
+			void *data);
+
+/**
+ * tap_file_io_kernel_read() - it has read
+ * @tool: the tool
+ * @data: not used
+ * @value: bytes, or an error
+ *
+ * Context: process.
+ */
+void tap_file_io_kernel_read(struct tap_tool *tool, void *data,
+			     unsigned long value);
+
+/**
+ * tap_file_io_kernel_write() - it has written
+ * @tool: the tool
+ * @data: not used
+ * @value: bytes, or an error
+ *
+ * Context: process.
+ */
+void tap_file_io_kernel_write(struct tap_tool *tool, void *data,
+			      unsigned long value);
+
+#ifdef TAP_IO_URING_COMPLETE
+/* A request of io_uring is completed: handler of io_uring_complete. */
+TAP_IO_URING_COMPLETE(tap_file_io_uring);
+#define TAP_FILE_IO_URING						\
+	TAP_PROBE("io_uring_complete", tap_file_io_uring, "CONFIG_IO_URING",	\
+		  "what io_uring transfers is not counted"),
+#else
+#define TAP_FILE_IO_URING
+#endif
+
+#define TAP_FILE_IO_AIO(function_name, handler)				\
+	{ .type = TAP_FUNCTION, .name = { function_name },			\
+	  .function = (handler), .needs = "CONFIG_AIO",				\
+	  .without = "what io_submit() transfers is not counted" }
+
+/*
+ * Several hundred threads of a server in the kernel can sleep in these, and
+ * have to be followed: what is missed is counted as lost.
+ */
+#define TAP_FILE_IO_KERNEL(handler, ...)				\
+	{ .type = TAP_RETURN, .name = { __VA_ARGS__ },				\
+	  .entry = tap_file_io_kernel, .ret = (handler), .maxactive = 1024,	\
+	  .needs = "CONFIG_KRETPROBES",						\
+	  .without = "what the kernel itself transfers is not counted" }
+
+/* The hooks, one for each way that bytes can take. */
+#define TAP_FILE_IO_PROBES						\
+	TAP_PROBE("sys_exit", tap_file_io_exit, "CONFIG_FTRACE_SYSCALLS", NULL), \
+	TAP_FILE_IO_URING							\
+	TAP_FILE_IO_AIO("aio_prep_rw", tap_file_io_aio_submit),			\
+	TAP_FILE_IO_AIO("aio_complete_rw", tap_file_io_aio_complete),		\
+	TAP_FILE_IO_KERNEL(tap_file_io_kernel_read, "__kernel_read"),		\
+	TAP_FILE_IO_KERNEL(tap_file_io_kernel_read, "vfs_iter_read"),		\
+	TAP_FILE_IO_KERNEL(tap_file_io_kernel_write, "__kernel_write_iter",	\
+			   "__kernel_write"),					\
+	TAP_FILE_IO_KERNEL(tap_file_io_kernel_write, "vfs_iter_write")
+
+/* What a descriptor says, beside the handler. */
+#define TAP_FILE_IO(handler)						\
+	.source = &tap_file_io_source, .io = (handler)
+
+/**
+ * tap_io_row() - the row of the process that an event belongs to
+ * @tool: a table tool with @by_process
+ * @key: as for tap_row_who()
+ * @io: the transfer
+ *
+ * Context: in the tool's handler.
+ * Return: the row.
+ */
+#define tap_io_row(tool, key, io)					\
+({									\
+	BUILD_BUG_ON(sizeof(*(key)) % sizeof(u64));			\
+	__tap_io_row(tool, (u64 *)(key), sizeof(*(key)) / sizeof(u64), io);	\
+})
+
+static __always_inline struct tap_sums __tap_io_row(struct tap_tool *tool,
+						    u64 *key, unsigned int words,
+						    const struct tap_io *io)
+{
+	struct tap_names *names;
+	struct tap_sums row;
+
+	if (likely(!io->owner))
+		return __tap_row_who(tool, key, words, current);
+	*(struct tap_who *)key = io->owner->who;
+	row = __tap_row(tool, key, words);
+	names = row.attr;
+	if (!names->comm[0])
+		*names = io->owner->names;
+	return row;
+}
+
+#endif /* TAP_FILE_IO_H */
