@@ -6,7 +6,8 @@
 . "$(dirname "$0")/../tools/lib.sh"
 
 read -ra tools <<<"${TAP_TOOLS:-$(paste -sd ' ' TOOLS)}"
-rounds=${TAP_ROUNDS:-10} niceness=0
+# the same time for any number of tools
+rounds=${TAP_ROUNDS:-$((60 / ${#tools[@]}))} niceness=0
 case $TAP_KNAME in
 debug | kcsan) rounds=${TAP_ROUNDS:-3} niceness=19 ;;
 esac
