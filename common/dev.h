@@ -7,9 +7,9 @@
 #ifndef TAP_DEV_H
 #define TAP_DEV_H
 
+#include <linux/ctype.h>
 #include <linux/errno.h>
 #include <linux/kdev_t.h>
-#include <linux/kernel.h>
 #include <linux/limits.h>
 #include <linux/string.h>
 #include <linux/types.h>
@@ -19,20 +19,17 @@
 /* Digits, or 0x and hexadecimal digits, and nothing else, not even a sign. */
 static inline bool tap_dev_number(const char **text, u32 *number)
 {
-	unsigned int base = 10;
+	bool hex = !strncmp(*text, "0x", 2);
 	const char *first;
-	int digit;
 	u64 n = 0;
 
-	if (!strncmp(*text, "0x", 2)) {
-		base = 16;
+	if (hex)
 		*text += 2;
-	}
-	for (first = *text; ; (*text)++) {
-		digit = hex_to_bin(**text);
-		if (digit < 0 || digit >= base)
-			break;
-		n = n * base + digit;
+	for (first = *text; hex ? isxdigit(**text) : isdigit(**text); (*text)++) {
+		if (isdigit(**text))
+			n = n * (hex ? 16 : 10) + **text - '0';
+		else
+			n = n * 16 + tolower(**text) - 'a' + 10;
 		if (n > U32_MAX)
 			return false;
 	}
