@@ -13,6 +13,7 @@
 #include "addr.h"
 #include "column.h"
 #include "table.h"
+#include "times.h"
 
 /* Longest value of a TAP_STR or TAP_FN column, bytes. */
 #define TAP_CELL 128
@@ -56,8 +57,18 @@ static u64 tap_column_number(const struct tap_column *column,
 {
 	const void *at;
 
-	if (column->type == TAP_SUM)
+	switch (column->type) {
+	case TAP_SUM:
 		return tap_row_sum(row, column->sums) >> column->shift;
+	case TAP_US_TOTAL:
+		return tap_times_total_us(row->sums + column->offset);
+	case TAP_US_MEAN:
+		return tap_times_mean_us(row->sums + column->offset);
+	case TAP_US_MIN:
+		return tap_times_min_us(row->sums + column->offset);
+	case TAP_US_MAX:
+		return tap_times_max_us(row->sums + column->offset);
+	}
 	at = tap_column_at(column, row);
 	switch (column->type) {
 	case TAP_INT:
@@ -114,6 +125,34 @@ static void tap_column_bytes(const struct tap_column *column,
 	scnprintf(cell, TAP_CELL, "%llu %s", bytes >> 10 * unit, units[unit]);
 }
 
+/* How many were at least so long: 1:20,4:3. Blanks would make it columns. */
+static void tap_column_hist_text(const u64 *times, struct tap_text *text)
+{
+	const char *gap = "";
+	unsigned int i;
+
+	for (i = 0; i < TAP_TIMES_BUCKETS; i++) {
+		if (!times[TAP_TIMES_BUCKET + i])
+			continue;
+		tap_printf(text, "%s%u:%llu", gap, tap_times_bucket_us(i),
+			   times[TAP_TIMES_BUCKET + i]);
+		gap = ",";
+	}
+}
+
+static void tap_column_hist_json(const u64 *times, struct tap_text *text)
+{
+	unsigned int i, nr = TAP_TIMES_BUCKETS;
+
+	while (nr && !times[TAP_TIMES_BUCKET + nr - 1])
+		nr--;
+	tap_putc(text, '[');
+	for (i = 0; i < nr; i++)
+		tap_printf(text, "%s%llu", i ? "," : "",
+			   times[TAP_TIMES_BUCKET + i]);
+	tap_putc(text, ']');
+}
+
 static bool tap_column_shown(const struct tap_columns *columns,
 			     const struct tap_column *column)
 {
@@ -164,6 +203,9 @@ void tap_columns_text(const struct tap_columns *columns,
 			tap_column_bytes(column, row, cell);
 			tap_printf(text, "%s%s %*s", gap, column->head,
 				   column->width, cell);
+		} else if (column->type == TAP_US_HIST) {
+			tap_printf(text, "%s", gap);
+			tap_column_hist_text(row->sums + column->offset, text);
 		} else {
 			tap_printf(text, column->type == TAP_INT ? "%s%*lld" : "%s%*llu",
 				   gap, column->width,
@@ -190,6 +232,8 @@ void tap_columns_json(const struct tap_columns *columns,
 		if (tap_column_is_text(column)) {
 			tap_column_string(column, row, cell);
 			tap_json_string(text, cell, TAP_CELL);
+		} else if (column->type == TAP_US_HIST) {
+			tap_column_hist_json(row->sums + column->offset, text);
 		} else if (column->type == TAP_INT) {
 			tap_printf(text, "%lld", tap_column_number(column, row));
 		} else {
@@ -209,8 +253,7 @@ int tap_columns_cmp(const struct tap_columns *columns, const struct tap_row *a,
 	for (i = 0; i < columns->nr; i++) {
 		const struct tap_column *column = &columns->column[i];
 
-		if (!column->head || column->type == TAP_SUM ||
-		    column->type == TAP_PERCENT || column->type == TAP_BYTES)
+		if (!column->head || column->type >= TAP_SUM)
 			continue;
 		if (tap_column_is_text(column)) {
 			tap_column_string(column, a, x);

@@ -33,11 +33,16 @@ struct tap_row {
  * @TAP_U64: an unsigned 64-bit number
  * @TAP_STR: a name of @size bytes, escaped in text
  * @TAP_ADDR: a struct tap_addr
+ * @TAP_FN: what @fn writes
  * @TAP_SUM: some of the sums added up
  * @TAP_PERCENT: the same in per cent of all events, as "  0.00%"; text only
  * @TAP_BYTES: the same in the unit that it fits, as "1 MiB", behind the heading,
  *             which stands in each line; text only
- * @TAP_FN: what @fn writes
+ * @TAP_US_TOTAL: of times (see times.h): how long in all, in microseconds
+ * @TAP_US_MEAN: their mean
+ * @TAP_US_MIN: the shortest
+ * @TAP_US_MAX: the longest
+ * @TAP_US_HIST: how many were how long; as 1:20,4:3 in text, an array in JSON
  */
 enum tap_column_type {
 	TAP_INT,
@@ -48,10 +53,16 @@ enum tap_column_type {
 	TAP_U64,
 	TAP_STR,
 	TAP_ADDR,
+	TAP_FN,
+	/* from here on: what was counted, no part of a key */
 	TAP_SUM,
 	TAP_PERCENT,
 	TAP_BYTES,
-	TAP_FN,
+	TAP_US_TOTAL,
+	TAP_US_MEAN,
+	TAP_US_MIN,
+	TAP_US_MAX,
+	TAP_US_HIST,
 };
 
 /**
@@ -65,7 +76,8 @@ enum tap_column_type {
  * @name: it is the name column, which shows what a row without key stands for
  * @verbose: text has it only with verbose=1
  * @shift: TAP_SUM: shown divided by 2^shift; TAP_BIT: which bit
- * @offset: where in the key or the attributes, bytes
+ * @offset: where in the key or the attributes, bytes; TAP_US_: the first sum of
+ *          the times
  * @size: TAP_STR: bytes
  * @sums: TAP_SUM, TAP_PERCENT and TAP_BYTES: which sums, a mask
  * @fn: TAP_FN: writes the terminated text at @buf, shown escaped

@@ -16,7 +16,15 @@
 
 #include "fmt.h"
 
-/* Digits, or 0x and hexadecimal digits, and nothing else, not even a sign. */
+/**
+ * tap_dev_number() - read one number: digits, or 0x and hexadecimal digits
+ * @text: where it begins; moved to what follows
+ * @number: gets it
+ *
+ * Stricter than kstrtouint(), which takes a sign, and a newline at the end.
+ *
+ * Return: false if there is none, or it is too large.
+ */
 static inline bool tap_dev_number(const char **text, u32 *number)
 {
 	bool hex = !strncmp(*text, "0x", 2);

@@ -49,7 +49,8 @@ static int tap_snapshot_cmp_raw(const void *a, const void *b, const void *priv)
 
 /* Add up rows that show the same key. */
 static void tap_snapshot_fold(struct tap_snapshot *snapshot,
-			      const struct tap_view *view, u32 nr_sums)
+			      const struct tap_view *view,
+			      const struct tap_table_layout *layout)
 {
 	struct tap_row *rows = snapshot->rows;
 	u32 out = 0;
@@ -63,8 +64,11 @@ static void tap_snapshot_fold(struct tap_snapshot *snapshot,
 	for (i = 1; i < snapshot->nr_rows; i++) {
 		if (rows[i].id >= TAP_ROW_FIRST && rows[out].id >= TAP_ROW_FIRST &&
 		    !memcmp(rows[i].key, rows[out].key, view->key_size)) {
-			for (sum = 0; sum < nr_sums; sum++)
-				rows[out].sums[sum] += rows[i].sums[sum];
+			for (sum = 0; sum < layout->nr_sums; sum++)
+				rows[out].sums[sum] =
+					tap_table_join(layout, sum,
+						       rows[out].sums[sum],
+						       rows[i].sums[sum]);
 		} else {
 			rows[++out] = rows[i];
 		}
@@ -122,7 +126,7 @@ struct tap_snapshot *tap_snapshot_take(struct tap_table *table,
 		data += row_size - sizeof(struct tap_row);
 	}
 	if (view->fold)
-		tap_snapshot_fold(snapshot, view, l->nr_sums);
+		tap_snapshot_fold(snapshot, view, l);
 	sort_r(snapshot->rows, snapshot->nr_rows, sizeof(struct tap_row),
 	       tap_snapshot_cmp, NULL, view);
 	return snapshot;

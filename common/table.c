@@ -151,7 +151,8 @@ u64 tap_table_total(const struct tap_table *table, u32 id, u32 sum)
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		total += local64_read(*per_cpu_ptr(table->sums, cpu) + i);
+		total = tap_table_join(&table->layout, sum, total,
+				       local64_read(*per_cpu_ptr(table->sums, cpu) + i));
 	return total;
 }
 
@@ -244,9 +245,15 @@ void tap_table_merge(struct tap_table *to, struct tap_table *from,
 				memcpy(tap_table_attr(to, row),
 				       tap_table_attr(from, id), l->attr_size);
 		}
-		for (sum = 0; sum < l->nr_sums; sum++)
-			local64_add(tap_table_total(from, id, sum),
-				    tap_table_sums(to, row) + sum);
+		for (sum = 0; sum < l->nr_sums; sum++) {
+			u64 total = tap_table_total(from, id, sum);
+
+			if (sum < l->nr_sums - l->nr_maxima)
+				local64_add(total, tap_table_sums(to, row) + sum);
+			else
+				tap_table_raise(tap_table_sums(to, row) + sum,
+						total);
+		}
 		preempt_enable_notrace();
 		cond_resched();
 	}

@@ -5,6 +5,7 @@
 #include <asm/local64.h>
 #include <linux/atomic.h>
 #include <linux/cache.h>
+#include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <linux/types.h>
 
@@ -31,12 +32,15 @@ enum tap_row_id {
  * @attr_size: bytes kept beside a key without being part of it, a multiple of
  *             8; all zero in a new row
  * @nr_sums: 64-bit sums of a row
+ * @nr_maxima: how many of them, the last ones, are no sums but the greatest
+ *             value there was, see tap_table_raise()
  * @max_rows: keys that have room
  */
 struct tap_table_layout {
 	u32 key_size;
 	u32 attr_size;
 	u32 nr_sums;
+	u32 nr_maxima;
 	u32 max_rows;
 };
 
@@ -153,6 +157,42 @@ static __always_inline local64_t *tap_table_sums(const struct tap_table *table,
 						 u32 id)
 {
 	return __this_cpu_read(*table->sums) + (size_t)id * table->layout.nr_sums;
+}
+
+/**
+ * tap_table_raise() - a value for one of a row's maxima
+ * @max: this CPU's maximum
+ * @value: the value
+ *
+ * Context: any, CPU pinned.
+ */
+static __always_inline void tap_table_raise(local64_t *max, u64 value)
+{
+	u64 old = local64_read(max);
+
+	/* fails only if an interrupt has raised it */
+	while (old < value) {
+		u64 seen = local64_cmpxchg(max, old, value);
+
+		if (seen == old)
+			break;
+		old = seen;
+	}
+}
+
+/**
+ * tap_table_join() - two values of one sum become one
+ * @layout: what a row holds
+ * @sum: which sum
+ * @a: a value
+ * @b: the other value
+ *
+ * Return: both added up; the greater one, if it is a maximum.
+ */
+static inline u64 tap_table_join(const struct tap_table_layout *layout, u32 sum,
+				 u64 a, u64 b)
+{
+	return sum < layout->nr_sums - layout->nr_maxima ? a + b : max(a, b);
 }
 
 /**

@@ -6,6 +6,7 @@
 #include "column.h"
 #include "kunit.h"
 #include "table.h"
+#include "times.h"
 
 struct example_key {
 	u64 big;
@@ -227,6 +228,72 @@ static void tap_column_test_percent_rounds_down(struct kunit *test)
 	}
 }
 
+static void tap_column_test_times(struct kunit *test)
+{
+	static const struct tap_column time_columns[] = {
+		{ .head = "TOTAL", .json = "total_us", .width = 6,
+		  .type = TAP_US_TOTAL, .offset = 1 },
+		{ .head = "MEAN", .json = "mean_us", .width = 6,
+		  .type = TAP_US_MEAN, .offset = 1 },
+		{ .head = "MIN", .json = "min_us", .width = 6,
+		  .type = TAP_US_MIN, .offset = 1 },
+		{ .head = "MAX", .json = "max_us", .width = 6,
+		  .type = TAP_US_MAX, .offset = 1 },
+		{ .head = "HIST", .json = "hist_us", .width = -4,
+		  .type = TAP_US_HIST, .offset = 1 },
+	};
+	const struct tap_columns all = {
+		.column = time_columns, .nr = ARRAY_SIZE(time_columns),
+	};
+	struct example *e = test->priv;
+	u64 sums[1 + TAP_TIMES_SUMS] = { 1000000 };
+	u64 *times = sums + 1;
+
+	e->row.sums = sums;
+	tap_columns_head(&all, &e->text);
+	TAP_EXPECT_TEXT(test, &e->text, " TOTAL   MEAN    MIN    MAX HIST\n");
+	tap_columns_text(&all, &e->row, &e->text);
+	TAP_EXPECT_TEXT(test, &e->text, "     0      0      0      0 \n");
+	tap_columns_json(&all, &e->row, &e->text);
+	TAP_EXPECT_TEXT(test, &e->text,
+			"\"total_us\":0,\"mean_us\":0,\"min_us\":0,\"max_us\":0,\"hist_us\":[]");
+
+	/* 999 ns, twice 1 us, 6.5 us */
+	times[TAP_TIMES_TOTAL] = 9499;
+	times[TAP_TIMES_BUCKET] = 1;
+	times[TAP_TIMES_BUCKET + 1] = 2;
+	times[TAP_TIMES_BUCKET + 3] = 1;
+	times[TAP_TIMES_MIN] = ~999ull;
+	times[TAP_TIMES_MAX] = 6500;
+	tap_columns_text(&all, &e->row, &e->text);
+	TAP_EXPECT_TEXT(test, &e->text, "     9      2      0      6 0:1,1:2,4:1\n");
+	tap_columns_json(&all, &e->row, &e->text);
+	TAP_EXPECT_TEXT(test, &e->text,
+			"\"total_us\":9,\"mean_us\":2,\"min_us\":0,\"max_us\":6,\"hist_us\":[1,2,0,1]");
+	/* (other) has times like all rows, and no row's key is compared by them */
+	e->row.id = TAP_ROW_OTHER;
+	tap_columns_text(&all, &e->row, &e->text);
+	TAP_EXPECT_TEXT(test, &e->text, "     9      2      0      6 0:1,1:2,4:1\n");
+	KUNIT_EXPECT_EQ(test, tap_columns_cmp(&all, &e->row, &e->row), 0);
+}
+
+static void tap_column_test_buckets(struct kunit *test)
+{
+	unsigned int i;
+	u64 us;
+
+	KUNIT_EXPECT_EQ(test, tap_times_bucket(0), 0U);
+	KUNIT_EXPECT_EQ(test, tap_times_bucket(999), 0U);
+	KUNIT_EXPECT_EQ(test, tap_times_bucket_us(0), 0U);
+	for (i = 1; i < TAP_TIMES_BUCKETS; i++) {
+		us = tap_times_bucket_us(i);
+		KUNIT_EXPECT_EQ(test, tap_times_bucket(us * 1000 - 1), i - 1);
+		KUNIT_EXPECT_EQ(test, tap_times_bucket(us * 1000), i);
+	}
+	KUNIT_EXPECT_EQ(test, us, 1ull << 24);
+	KUNIT_EXPECT_EQ(test, tap_times_bucket(U64_MAX), TAP_TIMES_BUCKETS - 1U);
+}
+
 static void tap_column_test_cmp_left_to_right(struct kunit *test)
 {
 	/* each line is above the one before */
@@ -322,6 +389,8 @@ static struct kunit_case tap_column_cases[] = {
 	KUNIT_CASE(tap_column_test_json),
 	KUNIT_CASE(tap_column_test_percent_rounds_down),
 	KUNIT_CASE(tap_column_test_bytes_in_their_unit),
+	KUNIT_CASE(tap_column_test_times),
+	KUNIT_CASE(tap_column_test_buckets),
 	KUNIT_CASE(tap_column_test_cmp_left_to_right),
 	KUNIT_CASE(tap_column_test_cmp_without_sums),
 	KUNIT_CASE(tap_column_test_sum_of_mask),

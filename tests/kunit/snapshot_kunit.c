@@ -234,6 +234,24 @@ static void tap_snapshot_test_fold_with_other_attributes(struct kunit *test)
 	tap_snapshot_put(snapshot);
 }
 
+/* Of rows that become one, the greater maximum stays. */
+static void tap_snapshot_test_fold_maxima(struct kunit *test)
+{
+	struct example *e = test->priv;
+	struct tap_snapshot *snapshot;
+
+	e->view.fold = fold;
+	e->table.layout.nr_maxima = 2;
+	add(e, (struct example_key){ 1, 1, 1 }, "sh", 1, 7);
+	add(e, (struct example_key){ 1, 1, 2 }, "sh", 10, 9);
+	add(e, (struct example_key){ 1, 1, 3 }, "sh", 100, 8);
+	snapshot = take(test);
+	KUNIT_EXPECT_EQ(test, snapshot->nr_rows, 1U);
+	KUNIT_EXPECT_EQ(test, snapshot->rows[0].sums[0], 111ull);
+	KUNIT_EXPECT_EQ(test, snapshot->rows[0].sums[1], 9ull);
+	tap_snapshot_put(snapshot);
+}
+
 static int tap_snapshot_attempt(struct kunit *test)
 {
 	struct example *e = test->priv;
@@ -257,6 +275,7 @@ static struct kunit_case tap_snapshot_cases[] = {
 	KUNIT_CASE(tap_snapshot_test_keeps_what_the_table_forgets),
 	KUNIT_CASE(tap_snapshot_test_fold_adds_up),
 	KUNIT_CASE(tap_snapshot_test_fold_with_other_attributes),
+	KUNIT_CASE(tap_snapshot_test_fold_maxima),
 	KUNIT_CASE(tap_snapshot_test_without_memory),
 	{}
 };

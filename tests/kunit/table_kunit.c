@@ -570,6 +570,38 @@ static void tap_table_test_merge_keeps_newer_attributes(struct kunit *test)
 	tap_table_fini(from);
 }
 
+/* The last sum is a maximum. */
+static void tap_table_test_maxima(struct kunit *test)
+{
+	static const u64 values[] = { 0, 1, 5, 3, 1ull << 63, U64_MAX - 1, 7 };
+	struct tap_table *from = new_table(test, 100);
+	struct tap_table *to = new_table(test, 100);
+	u64 sum = 0, max = 0;
+	u32 i, id = find(from, 1, 0);
+
+	from->layout.nr_maxima = 1;
+	to->layout.nr_maxima = 1;
+	for (i = 0; i < ARRAY_SIZE(values); i++) {
+		local64_t *sums = per_cpu_ptr(from->sums, i % nr_cpu_ids)[0];
+
+		sums += (size_t)id * layout.nr_sums;
+		local64_add(values[i], sums);
+		tap_table_raise(sums + 1, values[i]);
+		sum += values[i];
+		max = max(max, values[i]);
+		KUNIT_EXPECT_EQ(test, tap_table_total(from, id, 0), sum);
+		KUNIT_EXPECT_EQ(test, tap_table_total(from, id, 1), max);
+	}
+	for (i = 0; i < 2; i++) {
+		tap_table_merge(to, from, NULL);
+		KUNIT_EXPECT_EQ(test, tap_table_total(to, find(to, 1, 0), 0),
+				sum * (i + 1));
+		KUNIT_EXPECT_EQ(test, tap_table_total(to, find(to, 1, 0), 1), max);
+	}
+	tap_table_fini(to);
+	tap_table_fini(from);
+}
+
 static void tap_table_test_merge_under_writers(struct kunit *test)
 {
 	struct race *race = kunit_kzalloc(test, sizeof(*race), GFP_KERNEL);
@@ -624,6 +656,7 @@ static struct kunit_case tap_table_cases[] = {
 	KUNIT_CASE(tap_table_test_merge_into_a_full_table),
 	KUNIT_CASE(tap_table_test_merge_adds_up_what_is_gone),
 	KUNIT_CASE(tap_table_test_merge_keeps_newer_attributes),
+	KUNIT_CASE(tap_table_test_maxima),
 	KUNIT_CASE(tap_table_test_merge_under_writers),
 	{}
 };
