@@ -292,6 +292,11 @@ static int tap_stats_show(struct seq_file *m, void *v)
 	tap_printf(&text, "missed %llu\nuntracked %llu\n",
 		   tap_probes_missed(tool->probes, tool->nr_probes),
 		   tap_filter_untracked(tap_gate_filter(&tool->gate)));
+	if (tool->begun_size && tool->attached)
+		tap_printf(&text, "in_flight %u\n",
+			   tap_inflight_used(&tool->begun));
+	if (tool->stats)
+		tool->stats(&text);
 	tap_probes_show(tool->probes, tool->nr_probes, &text);
 	tap_escape(comm, sizeof(comm), tool->changed_by.comm, TASK_COMM_LEN);
 	if (*comm)

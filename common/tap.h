@@ -19,10 +19,12 @@
 #include "filter.h"
 #include "fmt.h"
 #include "gate.h"
+#include "inflight.h"
 #include "param.h"
 #include "probe.h"
 #include "stream.h"
 #include "table.h"
+#include "times.h"
 #include "who.h"
 #include "window.h"
 
@@ -63,12 +65,17 @@ struct tap_source {
  * @events: as in struct tap_view; 0: those of @sort
  * @fold: as in struct tap_view
  * @event_size: stream tools: bytes of an event; 0 makes it a table tool
+ * @inflight: parameter, for who has @begun_size: how many can have begun and not
+ *            ended
+ * @begun_size: bytes that are kept of each from its beginning to its end, in
+ *              @begun; a multiple of 8
  * @header: writes the first line or lines; NULL: the columns' headings, if the
  *          first one has any. @snapshot is NULL in a stream tool
  * @prepare: works out from the settings what handlers use; called before the
  *           probes are attached, with the tool's lock held. An error, and a line
  *           at @why, refuses. NULL: nothing to do
  * @show: writes a row's or an event's line; NULL: the columns
+ * @stats: writes lines of its own for the file stats. NULL: none
  * @keep_readers: the tool counts what its readers do like everything else: it
  *                is about neither files nor system calls nor sockets
  * @enabled: parameter: the probes are attached
@@ -82,8 +89,10 @@ struct tap_source {
  * @verbose: parameter: text has the verbose columns too
  * @by_thread: parameter names: 0 process, 1 thread
  * @filter: parameter: the text of the filter
+ * @begun: what has begun since the probes were attached and has not ended
  *
- * @header, @show and @prepare are called in process context and may sleep.
+ * @header, @show, @prepare and @stats are called in process context and may
+ * sleep.
  */
 struct tap_tool {
 	const char *name;
@@ -103,10 +112,14 @@ struct tap_tool {
 
 	size_t event_size;
 
+	unsigned int inflight;
+	size_t begun_size;
+
 	void (*header)(struct tap_text *text, const struct tap_snapshot *snapshot);
 	void (*show)(struct tap_text *text, const struct tap_row *row,
 		     const struct tap_snapshot *snapshot);
 	int (*prepare)(struct tap_tool *tool, struct tap_text *why);
+	void (*stats)(struct tap_text *text);
 	bool keep_readers;
 
 	bool enabled;
@@ -120,6 +133,7 @@ struct tap_tool {
 	unsigned int by_thread;
 	char *filter;
 
+	struct tap_inflight begun;
 	/* private: */
 	struct tap_gate gate;
 	struct tap_window window;
@@ -286,6 +300,25 @@ static __always_inline void tap_add(struct tap_sums row, u32 sum, u64 n)
 }
 
 /**
+ * tap_add_time() - add to the times of a row
+ * @row: what tap_row() returned
+ * @first: the first sum of the times; the last two of them are the last of the
+ *         row's, and @nr_maxima is 2
+ * @ns: how long
+ * @n: how many took so long
+ *
+ * Context: between tap_begin() and tap_end().
+ */
+static __always_inline void tap_add_time(struct tap_sums row, u32 first, u64 ns,
+					 u64 n)
+{
+	tap_add(row, first + TAP_TIMES_TOTAL, ns * n);
+	tap_add(row, first + TAP_TIMES_BUCKET + tap_times_bucket(ns), n);
+	tap_table_raise(row.sums + first + TAP_TIMES_MAX, ns);
+	tap_table_raise(row.sums + first + TAP_TIMES_MIN, ~ns);
+}
+
+/**
  * tap_event() - write an event
  * @tool: a stream tool
  * @event: the event, @event_size bytes, no byte of it uninitialised; its type
@@ -394,8 +427,7 @@ void tap_who_name(const struct tap_row *row, char *buf, size_t size);
 	MODULE_VERSION(TAP_VERSION);						\
 	MODULE_LICENSE("GPL")
 
-/* The module of a table tool: its parameters, init, exit and what it is. */
-#define module_tap_table(tool, description)				\
+#define TAP_TABLE_MODULE(tool, description, filter_check)		\
 	TAP_PARAM(interval_ms, "length of a window, 100 to 3600000; 0: since load or reset", \
 		  .type = TAP_PARAM_UINT, .value = &(tool).interval_ms,		\
 		  .zero = true, .min = 100, .max = 3600000,			\
@@ -409,7 +441,15 @@ void tap_who_name(const struct tap_row *row, char *buf, size_t size);
 	TAP_PARAM(max_rows, "rows the table has; 0: what fits 8 MiB and 128 KiB per CPU", \
 		  .type = TAP_PARAM_UINT, .value = &(tool).layout.max_rows,	\
 		  .zero = true, .min = 16, .max = 1 << 20, .load_only = true);	\
-	TAP_MODULE(tool, description, tap_filter_check)
+	TAP_MODULE(tool, description, filter_check)
+
+/* The module of a table tool: its parameters, init, exit and what it is. */
+#define module_tap_table(tool, description)				\
+	TAP_TABLE_MODULE(tool, description, tap_filter_check)
+
+/* ... whose events belong to no process, so that it has no use for a filter. */
+#define module_tap_table_of_nobody(tool, description)			\
+	TAP_TABLE_MODULE(tool, description, tap_filter_check_nobody)
 
 #define TAP_STREAM_MODULE(tool, description, filter_check)		\
 	TAP_PARAM(buffer_kb, "history of events, KiB",				\
@@ -436,6 +476,12 @@ void tap_who_name(const struct tap_row *row, char *buf, size_t size);
 	TAP_PARAM(self, "count what a reader of this tool does like everything else: 0 or 1", \
 		  .type = TAP_PARAM_BOOL, .value = &(tool).gate.count_readers)
 
+/* For tools with begun_size: `inflight`. */
+#define TAP_PARAM_INFLIGHT(tool, what)					\
+	TAP_PARAM(inflight, what " that are followed at once: 16 to 65536",	\
+		  .type = TAP_PARAM_UINT, .value = &(tool).inflight,		\
+		  .min = 16, .max = 65536, .load_only = true)
+
 /* What all tools have in common. */
 #define TAP_DEFAULTS(tool_name)						\
 	.name = (tool_name),							\
@@ -457,6 +503,15 @@ void tap_who_name(const struct tap_row *row, char *buf, size_t size);
 	.key_size = sizeof(key_type),						\
 	.attr_size = sizeof(attr_type),						\
 	.nr_sums = (sums),							\
+}
+
+/* The layout of a table whose last sums are times, see tap_add_time(). */
+#define TAP_LAYOUT_TIMES(key_type, attr_type, sums)			\
+{									\
+	.key_size = sizeof(key_type),						\
+	.attr_size = sizeof(attr_type),						\
+	.nr_sums = (sums) + TAP_TIMES_SUMS,					\
+	.nr_maxima = 2,								\
 }
 
 /* The layout of a table without attributes. */
@@ -484,6 +539,11 @@ void tap_who_name(const struct tap_row *row, char *buf, size_t size);
 #define TAP_COLUMN_KB(heading, columns, mask)				\
 	{ .head = (heading), .width = (columns), .type = TAP_SUM,		\
 	  .sums = (mask), .shift = 10 }
+
+/* A column of times: TOTAL, MEAN, MIN, MAX or HIST. */
+#define TAP_COLUMN_US(heading, json_name, columns, what, first, ...)	\
+	{ .head = (heading), .json = (json_name), .width = (columns),		\
+	  .type = TAP_US_##what, .offset = (first), __VA_ARGS__ }
 
 /*
  * JSON of a struct tap_names that the attributes begin with, or the event if

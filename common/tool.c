@@ -121,8 +121,15 @@ static int tap_tool_attach(struct tap_tool *tool, struct tap_text *why)
 	err = tool->prepare ? tool->prepare(tool, why) : 0;
 	if (err)
 		return err;
+	if (tool->begun_size)
+		err = tap_inflight_init(&tool->begun, tool->inflight,
+					tool->begun_size);
+	if (err)
+		return err;
 	err = tap_probes_attach(tool->probes, tool->nr_probes, tool, tool->name,
 				why);
+	if (err)
+		tap_inflight_fini(&tool->begun);
 	tool->attached = !err;
 	return err;
 }
@@ -132,6 +139,7 @@ static void tap_tool_detach(struct tap_tool *tool)
 	if (!tool->attached)
 		return;
 	tap_probes_detach(tool->probes, tool->nr_probes);
+	tap_inflight_fini(&tool->begun);
 	tool->attached = false;
 }
 
@@ -142,9 +150,10 @@ static void tap_tool_detach(struct tap_tool *tool)
 static u64 tap_tool_missed(void *data)
 {
 	struct tap_tool *tool = data;
-	u64 missed = tap_probes_missed(tool->probes, tool->nr_probes);
+	u64 lost = tap_probes_missed(tool->probes, tool->nr_probes) +
+		   tap_inflight_lost(&tool->begun);
 
-	return tool->source ? missed + tool->source->lost() : missed;
+	return tool->source ? lost + tool->source->lost() : lost;
 }
 
 /* --- settings ---------------------------------------------------------- */

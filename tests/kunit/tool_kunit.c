@@ -199,6 +199,8 @@ static int attempt_table(struct kunit *test)
 
 	descriptor.layout.max_rows = 16;
 	descriptor.filter = "tree=1";
+	descriptor.begun_size = sizeof(u64);
+	descriptor.inflight = 16;
 	err = start(&descriptor);
 	if (!err)
 		tap_tool_stop(&tool);
@@ -268,6 +270,31 @@ static void tap_tool_test_enabled_attaches_and_detaches(struct kunit *test)
 		call(test, 1);
 		KUNIT_EXPECT_EQ(test, tap_window_events(&tool.window), 2ull * i);
 	}
+	tap_tool_stop(&tool);
+	expect_gone(test);
+}
+
+/* What had begun when the probes were detached is forgotten; what was lost is not. */
+static void tap_tool_test_begun(struct kunit *test)
+{
+	struct tap_tool descriptor = table_tool;
+	struct tap_snapshot *snapshot;
+	u64 data = 1, i;
+
+	descriptor.begun_size = sizeof(u64);
+	descriptor.inflight = 16;
+	KUNIT_ASSERT_EQ(test, start(&descriptor), 0);
+	for (i = 0; i < 20; i++)
+		KUNIT_EXPECT_EQ(test, tap_inflight_put(&tool.begun, i, &data),
+				i < 16);
+	KUNIT_EXPECT_EQ(test, tap_inflight_used(&tool.begun), 16U);
+	KUNIT_EXPECT_EQ(test, apply(test, tap_tool_apply_probes), 0);
+	KUNIT_EXPECT_EQ(test, tap_inflight_used(&tool.begun), 0U);
+	KUNIT_EXPECT_FALSE(test, tap_inflight_take(&tool.begun, 0, &data));
+	snapshot = tap_window_get(&tool.window);
+	KUNIT_ASSERT_NOT_NULL(test, snapshot);
+	KUNIT_EXPECT_EQ(test, snapshot->lost, 4ull);
+	tap_snapshot_put(snapshot);
 	tap_tool_stop(&tool);
 	expect_gone(test);
 }
@@ -604,6 +631,7 @@ static struct kunit_case tap_tool_cases[] = {
 	KUNIT_CASE(tap_tool_test_start_a_table_without_memory),
 	KUNIT_CASE(tap_tool_test_start_a_stream_without_memory),
 	KUNIT_CASE(tap_tool_test_enabled_attaches_and_detaches),
+	KUNIT_CASE(tap_tool_test_begun),
 	KUNIT_CASE(tap_tool_test_filter),
 	KUNIT_CASE(tap_tool_test_filter_refused),
 	KUNIT_CASE(tap_tool_test_window_applied),
