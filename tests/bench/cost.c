@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * usage: cost getppid | read FILE | getsockopt | udp ADDRESS [NETNS] | segment |
- *             accept | tick
+ *             accept | pread DEVICE | tick
  *
  * What an event costs, in instructions: a system call that does nothing; one
  * that reads a byte of FILE; one that asks for the type of a socket; a datagram
  * sent to ADDRESS and received there, in the network namespace NETNS; a TCP
  * segment (RST) on lo, for no socket, that nobody answers; accept() of a
- * connection that waits; an interrupt of a busy program by a timer. To be run
+ * connection that waits; a block read from DEVICE past the page cache; an
+ * interrupt of a busy program by a timer. To be run
  * in a virtual machine whose time-stamp counter counts instructions (qemu
  * -icount shift=0), which it sees to first.
  *
@@ -257,6 +258,29 @@ static long accept_batch(int events)
 	return end - begin;
 }
 
+/* --- blocks ------------------------------------------------------------ */
+
+static int pread_fd;
+
+static void pread_setup(char **args)
+{
+	if (!args[0])
+		errx(1, "pread needs a device");
+	pread_fd = open(args[0], O_RDONLY | O_DIRECT);
+	check(pread_fd, args[0]);
+}
+
+static long pread_batch(int events)
+{
+	static _Alignas(512) char block[512];
+	long begin = __rdtsc();
+	int i;
+
+	for (i = 0; i < events; i++)
+		check(pread(pread_fd, block, sizeof(block), 0), "pread");
+	return __rdtsc() - begin;
+}
+
 /* --- interrupts -------------------------------------------------------- */
 
 /* A batch is one interrupt: a gap between two looks at the counter. */
@@ -279,6 +303,7 @@ static const struct workload workloads[] = {
 	{ "udp", 50, 100, udp_setup, udp_batch },
 	{ "segment", 50, 100, segment_setup, segment_batch },
 	{ "accept", 1, 500, accept_setup, accept_batch },
+	{ "pread", 20, 400, pread_setup, pread_batch },
 	{ "tick", 1, 1000, NULL, tick_batch },
 	{ }
 };
@@ -310,7 +335,7 @@ int main(int argc, char **argv)
 
 	if (argc < 2)
 		errx(1, "usage: cost getppid | read FILE | getsockopt | %s",
-		     "udp ADDRESS [NETNS] | segment | accept | tick");
+		     "udp ADDRESS [NETNS] | segment | accept | pread DEVICE | tick");
 	while (w->name && strcmp(w->name, argv[1]))
 		w++;
 	if (!w->name)

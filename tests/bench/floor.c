@@ -6,15 +6,18 @@
  * hooks the same places. It has no code in common with the tools. The number
  * of calls is not even counted.
  */
+#include <linux/blkdev.h>
 #include <linux/err.h>
 #include <linux/ftrace.h>
 #include <linux/hrtimer.h>
 #include <linux/kprobes.h>
+#include <linux/mm_types.h>	/* trace/events/block.h needs struct folio (7.x) */
 #include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/smp.h>
 #include <linux/string.h>
 #include <linux/tracepoint.h>
+#include <trace/events/block.h>
 #include <trace/events/net.h>
 #include <trace/events/skb.h>
 #include <trace/events/syscalls.h>
@@ -23,7 +26,7 @@
 
 static char *hook;
 module_param(hook, charp, 0400);
-MODULE_PARM_DESC(hook, "sys_enter, sys_exit: system calls; net: packets; drop: packets dropped; accept: accepted connections; tcp: received TCP packets; getsockopt: its entry and return; timer: 10000 times a second");
+MODULE_PARM_DESC(hook, "sys_enter, sys_exit: system calls; net: packets; drop: packets dropped; block: block I/O; accept: accepted connections; tcp: received TCP packets; getsockopt: its entry and return; timer: 10000 times a second");
 
 /* --- tracepoints ------------------------------------------------------- */
 
@@ -48,6 +51,31 @@ static void floor_drop(void *data, TAP_KFREE_SKB_ARGS)
 {
 }
 
+static void floor_request(void *data, struct request *rq)
+{
+}
+
+static void floor_request_end(void *data, struct request *rq,
+			      blk_status_t error, unsigned int bytes)
+{
+}
+
+static void floor_bio(void *data, struct bio *bio)
+{
+}
+
+static void floor_bio_split(void *data, struct bio *bio, unsigned int sector)
+{
+}
+
+static void floor_bio_remap(void *data, struct bio *bio, dev_t dev, sector_t from)
+{
+}
+
+static void floor_bio_end(void *data, struct request_queue *q, struct bio *bio)
+{
+}
+
 struct floor_point {
 	const char *hook;
 	const char *name;
@@ -65,6 +93,12 @@ static struct floor_point floor_points[] = {
 	{ "net", "netif_receive_skb_list_entry", floor_recv },
 	{ "net", "netif_rx_entry", floor_recv },
 	{ "drop", "kfree_skb", floor_drop },
+	{ "block", "block_rq_issue", floor_request },
+	{ "block", "block_rq_complete", floor_request_end },
+	{ "block", "block_bio_queue", floor_bio },
+	{ "block", "block_split", floor_bio_split },
+	{ "block", "block_bio_remap", floor_bio_remap },
+	{ "block", "block_bio_complete", floor_bio_end },
 };
 
 static void floor_find(struct tracepoint *tp, void *data)

@@ -29,7 +29,11 @@ wrong() # parameter
 		printf '%s\0' 300.1.1.1 fd00::/129 10.0.0.0/33 10.0.0.1/ 10.0.0 ' 10.0.0.1' '10.0.0.1 ' 10.0.0.0/-8 10.0.0.0/+8 \
 			fd00::/64x fd00 : localhost /8 10.0.0.1,10.0.0.2
 		;;
-	enabled | escape | irq | return | self | udp | verbose)
+	dev)
+		printf '%s\0' 8 0x 8:99999999 0x: 0x:5 : :5 8: 805 fd00 0X805 8:5:1 8:5,8:6 '8:5 ' ' 8:5' +8:5 -8:5 8:-5 \
+			4096:0 4294967304:5 8:4294967301 0x100000805 0:0 0x0 sda /dev/sda
+		;;
+	enabled | escape | hist | irq | return | self | udp | verbose)
 		printf '%s\0' 2 yes '' -1 01 0x1 '1 ' ' 1' 11 on
 		;;
 	functions)
@@ -81,12 +85,13 @@ right() # parameter tool
 	case $1 in
 	filter)
 		# None fits a tool whose events are nobody's.
-		if [ "$2" = tcpdumplike ]; then
-			echo
-		else
+		case $2 in
+		ioblktime | tcpdumplike) echo ;;
+		*)
 			echo pid=1 uid=4294967294 comm=123456789012345 tree=1 cgroup=18446744073709551615 \
 				"cgroup=1,tree=1,comm=a=b,uid=0,tid=1,pid=1"
-		fi
+			;;
+		esac
 		;;
 	header_ms | interval_ms) echo 3600000 100 0 ;;
 	refresh_ms) echo 3600000 100 ;;
@@ -98,8 +103,9 @@ right() # parameter tool
 	functions) echo sock_poll sys_recvfrom,sock_recvmsg ;;
 	port) echo 65535 1 0 ;;
 	addr) echo 10.0.0.0/8 0.0.0.0/0 fd00::/64 ::/0 127.0.0.1/32 ::1/128 fd00::1 ;;
-	enabled | escape | irq | return | self | udp | verbose) echo 0 1 ;;
 	by) echo pid name ;;
+	dev) echo 8:5 0x8:0x5 0x805 0xfd:1 4095:1048575 0xffffffff ;;
+	enabled | escape | hist | irq | return | self | udp | verbose) echo 0 1 ;;
 	names) echo thread process ;;
 	esac
 }

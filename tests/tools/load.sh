@@ -28,6 +28,7 @@ header()
 {
 	case $1 in
 	dropwatch) ;;
+	ioblktime) echo '    device  rw total (us)      count   avg (us)' ;;
 	nettop) echo '  PID   UID DEV     XMIT_PK RECV_PK XMIT_KB RECV_KB COMMAND        ' ;;
 	syscalls_by_proc) echo '#SysCalls  Process Name' ;;
 	tcp_connections) echo '   UID              CMD    PID   PORT        IP_SOURCE' ;;
@@ -44,6 +45,7 @@ lines()
 {
 	case $1 in
 	dropwatch) echo '[0-9]+ packets dropped at [^ ]+( \([^ ]+\))?' ;;
+	ioblktime) echo ' *[^ ]+   [RW]( [ 0-9]{9}[0-9]){3}' ;;
 	nettop) echo '[ 0-9]{4}[0-9] [ 0-9]{4}[0-9] [^ ]+ *( [ 0-9]{6}[0-9]){4} [^ ]+ *' ;;
 	socket_trace) echo ' *[0-9]+ [^ ]+\([0-9]+\): +(->|<-) [a-z0-9_]+( \(return not followed\))?' ;;
 	syscalls_by_proc) echo '[0-9][ 0-9]{9} [^ ]+' ;;
@@ -62,7 +64,9 @@ traffic()
 	"$workloads/tcp" accept 7000 10 >/dev/null
 	"$workloads/tcp" connect 127.0.0.1 7000 10 >/dev/null
 	"$workloads/udp" send 127.0.0.1 7001 10 10 >/dev/null
+	dd if=/dev/zero of=/dev/vda bs=4k count=10 oflag=direct 2>/dev/null
 }
+modprobe virtio_blk
 
 matches_all() # pattern
 {
