@@ -193,13 +193,13 @@ begin vda1
 direct write vda1 10
 direct write vda2 10
 check "dev=: a partition" until_true counts_are vda1 0 10
-check "dev=: nothing else" is "$(count) $(summary events)" "1 10"
+check "dev=: nothing else" is "$(summary rows) $(summary events)" "1 10"
 set_to ioblktime dev "0x$(stat -c %t /dev/vda)00"
 set_to ioblktime reset 1
 direct write vda1 10
 direct write vda2 10
 check "dev=: a disk, by what stat prints" until_true counts_are vda 0 20
-check "dev=: not its partitions" is "$(count) $(summary events)" "1 20"
+check "dev=: not its partitions" is "$(summary rows) $(summary events)" "1 20"
 for dev in 8 0x 8:99999999; do
 	check "dev=$dev is refused" is "$(set_to ioblktime dev $dev 2>&1 | sed 's/.*: //')" 'Invalid argument'
 	check "dev=$dev: it is said what is allowed" grep -qx \
@@ -244,7 +244,7 @@ halves=$(dm halves)
 begin "$lower" "$halves"
 dd if=/dev/zero of="/dev/$halves" bs=512 seek=$((half - 8)) count=1 oflag=direct 2>/dev/null
 dd if=/dev/zero of="/dev/$halves" bs=8k seek=$((half / 16)) count=1 oflag=direct 2>/dev/null
-dd if="/dev/$halves" of=/dev/null bs=1M skip=$((half - 1024))s count=1 iflag=direct 2>/dev/null
+dd if="/dev/$halves" of=/dev/null bs=1M skip=$((half * 512 - 65536)) count=1 iflag=direct,skip_bytes 2>/dev/null
 same "device mapper, split" "$lower" "$halves"
 check "device mapper, split: there was a bio for both halves" [ "$(sum count "device=$halves" rw=R)" -gt 1 ]
 mkfs.ext4 -q "/dev/$halves"
@@ -410,7 +410,7 @@ for ((i = 0; i < 20; i++)); do
 done
 check "more devices than rows: all are counted" until_true grep -q ' events=210 ' $proc/ioblktime
 take ioblktime
-check "more devices than rows: 16 have their own" is "$(count)" 17
+check "more devices than rows: 16 have their own" is "$(summary rows)" 17
 check "more devices than rows: the others have one" is "$(sum count) $(sum count 'device=(other)')" "210 $((17 + 18 + 19 + 20))"
 check "more devices than rows: the line" grep -qxE ' *\(other\)   - +[0-9]+ +74 +[0-9]+' $proc/ioblktime
 rmmod ioblktime
