@@ -261,6 +261,7 @@ static long accept_batch(int events)
 /* --- blocks ------------------------------------------------------------ */
 
 static int pread_fd;
+static void *pread_block;
 
 static void pread_setup(char **args)
 {
@@ -268,16 +269,18 @@ static void pread_setup(char **args)
 		errx(1, "pread needs a device");
 	pread_fd = open(args[0], O_RDONLY | O_DIRECT);
 	check(pread_fd, args[0]);
+	pread_block = aligned_alloc(512, 512);
+	if (!pread_block)
+		err(1, "aligned_alloc");
 }
 
 static long pread_batch(int events)
 {
-	static _Alignas(512) char block[512];
 	long begin = __rdtsc();
 	int i;
 
 	for (i = 0; i < events; i++)
-		check(pread(pread_fd, block, sizeof(block), 0), "pread");
+		check(pread(pread_fd, pread_block, 512, 0), "pread");
 	return __rdtsc() - begin;
 }
 
