@@ -86,18 +86,14 @@ static bool ioblktime_takes_bios(const struct bio *bio)
 	return bio->bi_bdev->bd_disk->fops->submit_bio;
 }
 
+/* What has no data is a flush, which drivers count as a write, or do not. */
 static void ioblktime_bio_queue(void *data, struct bio *bio)
 {
-	struct ioblktime_begun begun = { ktime_get_ns(), 1 };
+	const struct ioblktime_begun begun = { ktime_get_ns(), !!bio_sectors(bio) };
 	struct tap_tool *tool = data;
 
-	if (!ioblktime_takes_bios(bio))
-		return;
-	/* device mapper counts two, the flush and the data (dm_io_acct()) */
-	if (bio->bi_opf & REQ_PREFLUSH && bio_sectors(bio) &&
-	    !strncmp(bio->bi_bdev->bd_disk->disk_name, "dm-", 3))
-		begun.pieces++;
-	tap_inflight_put(&tool->begun, (unsigned long)bio, &begun);
+	if (ioblktime_takes_bios(bio))
+		tap_inflight_put(&tool->begun, (unsigned long)bio, &begun);
 }
 TAP_CHECK_TRACEPOINT(block_bio_queue, ioblktime_bio_queue);
 
@@ -137,11 +133,11 @@ static void ioblktime_bio_complete(void *data, struct request_queue *q,
 
 	if (!ioblktime_takes_bios(bio))
 		return;
-	if (tap_inflight_take(&tool->begun, (unsigned long)bio, &begun))
+	if (!tap_inflight_take(&tool->begun, (unsigned long)bio, &begun))
+		atomic64_inc(&ioblktime_unseen);
+	else if (begun.pieces)
 		ioblktime_end(tool, bio->bi_bdev, bio_op(bio), begun.start,
 			      begun.pieces);
-	else
-		atomic64_inc(&ioblktime_unseen);
 }
 TAP_CHECK_TRACEPOINT(block_bio_complete, ioblktime_bio_complete);
 

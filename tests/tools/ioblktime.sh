@@ -247,6 +247,10 @@ dd if=/dev/zero of="/dev/$halves" bs=8k seek=$((half / 16)) count=1 oflag=direct
 dd if="/dev/$halves" of=/dev/null bs=1M skip=$((half * 512 - 65536)) count=1 iflag=direct,skip_bytes 2>/dev/null
 same "device mapper, split" "$lower" "$halves"
 check "device mapper, split: there was a bio for both halves" [ "$(sum count "device=$halves" rw=R)" -gt 1 ]
+begin "$halves"
+sync "/dev/$halves"
+check "device mapper, a flush: neither read nor write" counts_are "$halves" 0 0
+echo "write through" >"/sys/block/$halves/queue/write_cache"
 mkfs.ext4 -q "/dev/$halves"
 mkdir "$tmp/mnt2"
 mount "/dev/$halves" "$tmp/mnt2"
