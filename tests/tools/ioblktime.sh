@@ -382,32 +382,29 @@ losetup -d "/dev/$lower" "/dev/$upper"
 umount "$tmp/mnt"
 
 # --- a device whose timer ends each request after a time
-null() # how nanoseconds [parameter...]
+null() # nanoseconds devices
 {
-	modprobe null_blk gb=1 irqmode=2 queue_mode="$1" completion_nsec="$2" "${@:3}"
+	modprobe null_blk gb=1 irqmode=2 completion_nsec="$1" nr_devices="$2"
 }
-for mode in 2 0; do
-	name=$([ $mode = 0 ] && echo bios || echo requests)
-	null $mode 20000000
-	set_to ioblktime reset 1
-	start=$(uptime_cs)
-	direct read nullb0 20
-	elapsed=$(($(uptime_cs) - start + 1))
-	check "20 ms, $name: as many as there were" until_true counts_are nullb0 20 0
-	check "20 ms, $name: none is shorter" [ "$(sum min_us device=nullb0)" -ge 20000 ]
-	check "20 ms, $name: together no longer than it took" [ "$(sum total_us device=nullb0)" -le $((elapsed * 10000)) ]
-	check "20 ms, $name: mean" is "$(sum avg_us device=nullb0)" $(($(sum total_us device=nullb0) / 20))
-	check "20 ms, $name: minimum, mean, maximum" [ "$(sum min_us device=nullb0)" -le "$(sum avg_us device=nullb0)" -a \
-		"$(sum avg_us device=nullb0)" -le "$(sum max_us device=nullb0)" ]
-	# Element 15 is 16 to 32 ms.
-	check "20 ms, $name: histogram" is \
-		"$(jq 'select(.device == "nullb0").hist_us | (.[:15] | add), add' $proc/ioblktime.json | xargs)" "0 20"
-	modprobe -r null_blk
-done
+null 20000000 1
+set_to ioblktime reset 1
+start=$(uptime_cs)
+direct read nullb0 20
+elapsed=$(($(uptime_cs) - start + 1))
+check "20 ms: as many as there were" until_true counts_are nullb0 20 0
+check "20 ms: none is shorter" [ "$(sum min_us device=nullb0)" -ge 20000 ]
+check "20 ms: together no longer than it took" [ "$(sum total_us device=nullb0)" -le $((elapsed * 10000)) ]
+check "20 ms: mean" is "$(sum avg_us device=nullb0)" $(($(sum total_us device=nullb0) / 20))
+check "20 ms: minimum, mean, maximum" [ "$(sum min_us device=nullb0)" -le "$(sum avg_us device=nullb0)" -a \
+	"$(sum avg_us device=nullb0)" -le "$(sum max_us device=nullb0)" ]
+# Element 15 is 16 to 32 ms.
+check "20 ms: histogram" is \
+	"$(jq 'select(.device == "nullb0").hist_us | (.[:15] | add), add' $proc/ioblktime.json | xargs)" "0 20"
+modprobe -r null_blk
 rmmod ioblktime
 
 # --- more devices than rows
-null 2 1000 nr_devices=20
+null 1000 20
 load ioblktime interval_ms=0 limit=0 max_rows=16
 for ((i = 0; i < 20; i++)); do
 	direct read "nullb$i" $((i + 1))
