@@ -308,7 +308,7 @@ static int tap_function_attach(struct tap_calls *calls,
 	function->calls = calls;
 	if (function->softirq)
 		err = tap_ftrace_attach(&function->ops, function->name,
-					tap_calls_entry_only, function);
+					tap_calls_entry_only, function, true);
 	else
 		err = tap_function_attach_return(function);
 	if (err && err != -ENOENT && err != -ENOMEM)

@@ -158,8 +158,22 @@ static inline void tap_ftrace_free_filter(struct ftrace_ops *ops)
  */
 #ifdef TAP_HAVE_FTRACE_RECURSION_SAFE
 #define TAP_FTRACE_RECURSION 0
+#define TAP_FTRACE_UNGUARDED FTRACE_OPS_FL_RECURSION_SAFE
 #else
 #define TAP_FTRACE_RECURSION FTRACE_OPS_FL_RECURSION
+#define TAP_FTRACE_UNGUARDED 0
+#endif
+
+/* linux/net.h: sock_from_file() lost its error argument (5.11). */
+#ifdef TAP_HAVE_SOCK_FROM_FILE_ERR
+#define tap_sock_from_file(file)					\
+({									\
+	int __err;							\
+									\
+	sock_from_file(file, &__err);					\
+})
+#else
+#define tap_sock_from_file(file) sock_from_file(file)
 #endif
 
 /**

@@ -29,7 +29,7 @@ static int tap_function_address(const char *name, unsigned long *address)
 }
 
 int tap_ftrace_attach(struct ftrace_ops *ops, const char *name,
-		      ftrace_func_t func, void *private)
+		      ftrace_func_t func, void *private, bool guarded)
 {
 	unsigned long address;
 	int err;
@@ -41,8 +41,9 @@ int tap_ftrace_attach(struct ftrace_ops *ops, const char *name,
 		.func = func,
 		.private = private,
 		/* permanent: kernel.ftrace_enabled=0 is refused while it is on */
-		.flags = TAP_FTRACE_FLAGS | TAP_FTRACE_RECURSION |
-			 FTRACE_OPS_FL_RCU | FTRACE_OPS_FL_PERMANENT,
+		.flags = TAP_FTRACE_FLAGS | FTRACE_OPS_FL_PERMANENT |
+			 (guarded ? TAP_FTRACE_RECURSION | FTRACE_OPS_FL_RCU :
+				    TAP_FTRACE_UNGUARDED),
 	};
 	err = ftrace_set_filter_ip(ops, address, 0, 1);
 	if (err)

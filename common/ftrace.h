@@ -8,17 +8,17 @@
  * tap_ftrace_attach() - hook the entry of a function with the function tracer
  * @ops: filled in
  * @name: the function
- * @func: what is called, with the CPU pinned, never inside itself in one context
+ * @func: what is called, with the CPU pinned if @guarded
  * @private: for @func, as @private of its @ops
- *
- * FTRACE_OPS_FL_RCU keeps it out of places where RCU does not watch.
+ * @guarded: called neither inside itself in one context nor where RCU does not
+ *           watch; the tracer sees to it, with some 65 instructions a call
  *
  * Context: process context, may sleep.
  * Return: 0; -ENOENT if there is no such function; another error if it cannot
  * be traced.
  */
 int tap_ftrace_attach(struct ftrace_ops *ops, const char *name,
-		      ftrace_func_t func, void *private);
+		      ftrace_func_t func, void *private, bool guarded);
 
 /**
  * tap_ftrace_detach() - unhook it, and wait until nobody is in the function called

@@ -49,6 +49,8 @@ void tap_gate_set_filter(struct tap_gate *gate, struct tap_filter *filter)
 
 	/* release: the filter is complete before a handler finds it */
 	smp_store_release(&gate->filter, filter);
+	/* release: who knows the number finds the filter, or a newer one */
+	smp_store_release(&gate->round, gate->round + 1);
 	tap_gate_update(gate);
 	if (!old)
 		return;

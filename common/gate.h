@@ -22,6 +22,7 @@ struct tap_gate {
 	/* private: */
 	bool shut;			/* there is something to test */
 	struct tap_filter *filter;	/* freed an RCU grace period after it was replaced */
+	u32 round;			/* how often the filter was replaced */
 	unsigned int nr_readers;	/* slots up to the last one in use */
 	struct {
 		pid_t pid;		/* 0: free; written last, cleared first */
@@ -74,6 +75,22 @@ enum tap_verdict tap_gate_test(struct tap_gate *gate, struct task_struct *task);
 static inline struct tap_filter *tap_gate_filter(const struct tap_gate *gate)
 {
 	return READ_ONCE(gate->filter);
+}
+
+/**
+ * tap_gate_round() - which filter is in use, by number
+ * @gate: the gate
+ *
+ * Taken before tap_gate_filter(), it says whether what that filter said still
+ * holds later on.
+ *
+ * Context: any.
+ * Return: a number that changes with the filter.
+ */
+static __always_inline u32 tap_gate_round(const struct tap_gate *gate)
+{
+	/* pairs with smp_store_release() in tap_gate_set_filter() */
+	return smp_load_acquire(&gate->round);
 }
 
 /**

@@ -87,7 +87,9 @@ static int tap_function_attach_ftrace(struct tap_probe *probe, const char *name)
 {
 	if (!TAP_FTRACE_ARGS)
 		return -EOPNOTSUPP;
-	return tap_ftrace_attach(&probe->ops, name, tap_function_ftrace, probe);
+	return tap_ftrace_attach(&probe->ops, name,
+				 probe->bare ?: tap_function_ftrace, probe,
+				 !probe->bare);
 }
 
 static int tap_function_attach(struct tap_probe *probe, const char *name)

@@ -41,13 +41,17 @@ static void tap_gate_test_open_without_filter_and_reader(struct kunit *test)
 static void tap_gate_test_filter(struct kunit *test)
 {
 	struct tap_gate gate = {};
+	u32 round = tap_gate_round(&gate);
 
 	set_filter(test, &gate, "uid=0");
+	KUNIT_EXPECT_NE(test, tap_gate_round(&gate), round);
+	round = tap_gate_round(&gate);
 	KUNIT_EXPECT_FALSE(test, tap_gate_is_open(&gate));
 	KUNIT_EXPECT_EQ(test, verdict(&gate, current), TAP_COUNT);
 	KUNIT_EXPECT_EQ(test, verdict(&gate, NULL), TAP_FILTERED);
 	/* another one takes its place */
 	set_filter(test, &gate, "uid=12345");
+	KUNIT_EXPECT_NE(test, tap_gate_round(&gate), round);
 	KUNIT_EXPECT_EQ(test, verdict(&gate, current), TAP_FILTERED);
 	tap_gate_set_filter(&gate, NULL);
 	KUNIT_EXPECT_TRUE(test, tap_gate_is_open(&gate));

@@ -103,18 +103,12 @@ static unsigned long call_untraced(unsigned long last)
 	return bitmap_find_next_zero_area_off(map, 128, 5, 3, 0, last);
 }
 
-static void tap_probe_test_function_by_ftrace(struct kunit *test)
+static void function_by_ftrace(struct kunit *test, struct tap_probe *probe)
 {
-	static struct tap_probe probe = {
-		.type = TAP_FUNCTION,
-		.name = { "proc_create_seq_private" },
-		.needs = "CONFIG_PROC_FS",
-		.function = on_function,
-	};
 	int i;
 
-	KUNIT_ASSERT_EQ(test, attach(test, &probe, 1), 0);
-	expect_show(test, &probe, 1, "hook proc_create_seq_private: ftrace\n");
+	KUNIT_ASSERT_EQ(test, attach(test, probe, 1), 0);
+	expect_show(test, probe, 1, "hook proc_create_seq_private: ftrace\n");
 	for (i = 1; i <= 23; i++) {
 		call_traced(test, i);
 		KUNIT_EXPECT_EQ(test, atomic_read(&hits), i);
@@ -124,11 +118,43 @@ static void tap_probe_test_function_by_ftrace(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, (u32)args[4], 17U);
 		KUNIT_EXPECT_EQ(test, args[5], (unsigned long)i);
 	}
-	tap_probes_detach(&probe, 1);
+	tap_probes_detach(probe, 1);
 	call_traced(test, 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&hits), 23);
-	KUNIT_EXPECT_EQ(test, tap_probes_missed(&probe, 1), 0ull);
-	expect_show(test, &probe, 1, "hook proc_create_seq_private: none\n");
+	KUNIT_EXPECT_EQ(test, tap_probes_missed(probe, 1), 0ull);
+	expect_show(test, probe, 1, "hook proc_create_seq_private: none\n");
+}
+
+static void tap_probe_test_function_by_ftrace(struct kunit *test)
+{
+	static struct tap_probe probe = {
+		.type = TAP_FUNCTION,
+		.name = { "proc_create_seq_private" },
+		.needs = "CONFIG_PROC_FS",
+		.function = on_function,
+	};
+
+	function_by_ftrace(test, &probe);
+}
+
+TAP_BARE_HANDLER(tap_kunit_on_function);
+TAP_BARE(tap_kunit_on_function, on_function);
+
+/* Without guards, and with them again. */
+static void tap_probe_test_function_bare(struct kunit *test)
+{
+	static struct tap_probe probe = {
+		.type = TAP_FUNCTION,
+		.name = { "proc_create_seq_private" },
+		.needs = "CONFIG_PROC_FS",
+		.function = tap_kunit_on_function,
+		.bare = tap_kunit_on_function_bare,
+	};
+
+	function_by_ftrace(test, &probe);
+	atomic_set(&hits, 0);
+	probe.bare = NULL;
+	function_by_ftrace(test, &probe);
 }
 
 static void tap_probe_test_function_by_kprobe(struct kunit *test)
@@ -821,6 +847,7 @@ static void tap_probe_test_attach_without_memory(struct kunit *test)
 
 static struct kunit_case tap_probe_cases[] = {
 	KUNIT_CASE(tap_probe_test_function_by_ftrace),
+	KUNIT_CASE(tap_probe_test_function_bare),
 	KUNIT_CASE(tap_probe_test_function_by_kprobe),
 	KUNIT_CASE(tap_probe_test_kprobe_is_the_tasks_own_work),
 	KUNIT_CASE(tap_probe_test_return_gets_what_entry_kept),
