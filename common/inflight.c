@@ -11,6 +11,9 @@
  * is empty takes from the others'. No two locks are held together, and nothing
  * is called under one. An NMI may have interrupted the holder of the very lock
  * it wants, so there it only tries.
+ *
+ * Who only looks takes no lock: each bucket counts its changes, and an entry
+ * stays an entry, whatever it holds.
  */
 #include <linux/log2.h>
 #include <linux/mm.h>
@@ -20,30 +23,11 @@
 
 #include "inflight.h"
 
-#define TAP_INFLIGHT_NONE U32_MAX
-
-struct tap_inflight_bucket {
-	raw_spinlock_t lock;	/* any context with interrupts off; NMIs only try */
-	u32 first;		/* under lock */
-};
-
 struct tap_inflight_free {
 	raw_spinlock_t lock;	/* as a bucket's */
 	u32 first;		/* under lock */
 	u32 nr;			/* under lock */
 };
-
-struct tap_inflight_entry {
-	u64 key;
-	u32 next;	/* in a bucket or a free list, under its lock */
-	u8 data[] __aligned(8);
-};
-
-static struct tap_inflight_entry *tap_inflight_at(struct tap_inflight *inflight,
-						  u32 i)
-{
-	return (void *)(inflight->entries + (size_t)i * inflight->entry_size);
-}
 
 /* A macro, so that sparse can follow whether the lock is held. */
 #define tap_inflight_lock(lock)						\
@@ -107,14 +91,6 @@ static bool tap_inflight_release(struct tap_inflight *inflight, u32 i)
 	return true;
 }
 
-static struct tap_inflight_bucket *
-tap_inflight_bucket(struct tap_inflight *inflight, u64 key)
-{
-	u64 hash = (key ^ inflight->seed) * 0x9e3779b97f4a7c15ull;
-
-	return &inflight->buckets[(hash >> 32) & inflight->bucket_mask];
-}
-
 /* Where the entry with this key is linked, or the end of the bucket. */
 static u32 *tap_inflight_link(struct tap_inflight *inflight,
 			      struct tap_inflight_bucket *bucket, u64 key)
@@ -143,6 +119,7 @@ static bool tap_inflight_store(struct tap_inflight *inflight, u64 key,
 	if (!tap_inflight_lock(&bucket->lock))
 		return false;
 	link = tap_inflight_link(inflight, bucket, key);
+	raw_write_seqcount_begin(&bucket->seq);
 	if (*link == TAP_INFLIGHT_NONE && *i != TAP_INFLIGHT_NONE) {
 		entry = tap_inflight_at(inflight, *i);
 		entry->key = key;
@@ -154,6 +131,7 @@ static bool tap_inflight_store(struct tap_inflight *inflight, u64 key,
 	if (found)
 		memcpy(tap_inflight_at(inflight, *link)->data, data,
 		       inflight->data_size);
+	raw_write_seqcount_end(&bucket->seq);
 	raw_spin_unlock(&bucket->lock);
 	return found;
 }
@@ -193,7 +171,9 @@ bool tap_inflight_take(struct tap_inflight *inflight, u64 key, void *data)
 		link = tap_inflight_link(inflight, bucket, key);
 		i = *link;
 		if (i != TAP_INFLIGHT_NONE) {
+			raw_write_seqcount_begin(&bucket->seq);
 			WRITE_ONCE(*link, tap_inflight_at(inflight, i)->next);
+			raw_write_seqcount_end(&bucket->seq);
 			memcpy(data, tap_inflight_at(inflight, i)->data,
 			       inflight->data_size);
 		}
@@ -228,14 +208,40 @@ void *tap_inflight_own(struct tap_inflight *inflight, u64 key)
 		memset(entry->data, 0, inflight->data_size);
 		/* nobody else has put this key meanwhile */
 		raw_spin_lock(&bucket->lock);
+		raw_write_seqcount_begin(&bucket->seq);
 		entry->next = bucket->first;
 		WRITE_ONCE(bucket->first, i);
+		raw_write_seqcount_end(&bucket->seq);
 		raw_spin_unlock(&bucket->lock);
 	}
 	local_irq_restore(flags);
 	if (unlikely(!entry))
 		atomic64_inc(&inflight->lost);
 	return entry ? entry->data : NULL;
+}
+
+bool tap_inflight_peek(const struct tap_inflight *inflight, u64 key, void *data)
+{
+	struct tap_inflight_look look;
+	const u64 *found;
+	int tries;
+	u32 i;
+
+	for (tries = 0; tries < 4; tries++) {
+		found = tap_inflight_look(inflight, key, &look);
+		for (i = 0; found && i < inflight->data_size / sizeof(u64); i++)
+			((u64 *)data)[i] = READ_ONCE(found[i]);
+		if (likely(tap_inflight_looked(&look)))
+			return found;
+		cpu_relax();
+	}
+	return false;
+}
+
+size_t tap_inflight_bytes(const struct tap_inflight *inflight)
+{
+	return (size_t)inflight->nr * inflight->entry_size +
+	       ((size_t)inflight->bucket_mask + 1) * sizeof(*inflight->buckets);
 }
 
 u64 tap_inflight_lost(struct tap_inflight *inflight)
@@ -274,6 +280,7 @@ int tap_inflight_init(struct tap_inflight *inflight, u32 nr, u32 data_size)
 	}
 	for (i = 0; i < nr_buckets; i++) {
 		raw_spin_lock_init(&inflight->buckets[i].lock);
+		seqcount_init(&inflight->buckets[i].seq);
 		inflight->buckets[i].first = TAP_INFLIGHT_NONE;
 	}
 	/* each CPU begins with an equal share */

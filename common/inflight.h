@@ -3,15 +3,39 @@
 #define TAP_INFLIGHT_H
 
 #include <linux/percpu.h>
+#include <linux/seqlock.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
+
+/* No entry. */
+#define TAP_INFLIGHT_NONE U32_MAX
+
+/**
+ * struct tap_inflight_bucket - entries whose keys have the same hash
+ */
+struct tap_inflight_bucket {
+	/* private: */
+	raw_spinlock_t lock;	/* any context with interrupts off; NMIs only try */
+	seqcount_t seq;		/* written under lock */
+	u32 first;		/* under lock; tap_inflight_look() without */
+};
+
+/**
+ * struct tap_inflight_entry - a key and what was put under it
+ */
+struct tap_inflight_entry {
+	/* private: */
+	u64 key;
+	u32 next;	/* in a bucket or a free list, under its lock */
+	u8 data[] __aligned(8);
+};
 
 /**
  * struct tap_inflight - what has begun and not yet ended
  *
  * Joins the two halves of a call, a request or a wait: the first half puts
  * some data under a key (a thread, a request's address), the second half takes
- * it back.
+ * it back. In between tap_inflight_peek() looks at it.
  */
 struct tap_inflight {
 	/* private: */
@@ -83,6 +107,115 @@ bool tap_inflight_take(struct tap_inflight *inflight, u64 key, void *data);
  * Return: the data, or NULL if there is no room.
  */
 void *tap_inflight_own(struct tap_inflight *inflight, u64 key);
+
+/**
+ * tap_inflight_bucket() - the bucket that a key belongs to
+ * @inflight: the pool
+ * @key: the key
+ *
+ * Return: the bucket.
+ */
+static __always_inline struct tap_inflight_bucket *
+tap_inflight_bucket(const struct tap_inflight *inflight, u64 key)
+{
+	u64 hash = (key ^ inflight->seed) * 0x9e3779b97f4a7c15ull;
+
+	return &inflight->buckets[(hash >> 32) & inflight->bucket_mask];
+}
+
+/**
+ * tap_inflight_at() - an entry by its number
+ * @inflight: the pool
+ * @i: the number
+ *
+ * Return: the entry.
+ */
+static __always_inline struct tap_inflight_entry *
+tap_inflight_at(const struct tap_inflight *inflight, u32 i)
+{
+	return (void *)(inflight->entries + (size_t)i * inflight->entry_size);
+}
+
+/**
+ * struct tap_inflight_look - a look at what was put
+ */
+struct tap_inflight_look {
+	/* private: */
+	const seqcount_t *changes;
+	unsigned int seq;
+};
+
+/**
+ * tap_inflight_look() - look at what was put, and leave it there
+ * @inflight: the pool
+ * @key: the key
+ * @look: for tap_inflight_looked()
+ *
+ * Takes no lock and writes nothing shared. What is seen may change at any
+ * moment and become something else's data, so it means something only if
+ * tap_inflight_looked() says so afterwards.
+ *
+ * Context: any, CPU pinned.
+ * Return: the data, to be read with READ_ONCE(); NULL if there is nothing.
+ */
+static __always_inline void *
+tap_inflight_look(const struct tap_inflight *inflight, u64 key,
+		  struct tap_inflight_look *look)
+{
+	const struct tap_inflight_bucket *bucket = tap_inflight_bucket(inflight, key);
+	struct tap_inflight_entry *entry;
+	unsigned int steps = 0;
+	u32 next;
+
+	look->changes = &bucket->seq;
+	/* does not wait: this may have interrupted who writes */
+	look->seq = raw_seqcount_begin(&bucket->seq);
+	next = READ_ONCE(bucket->first);
+	while (next != TAP_INFLIGHT_NONE) {
+		entry = tap_inflight_at(inflight, next);
+		if (likely(READ_ONCE(entry->key) == key))
+			return entry->data;
+		/* an entry that moves may lead astray, but not for long */
+		if (++steps == 64)
+			break;
+		next = READ_ONCE(entry->next);
+	}
+	return NULL;
+}
+
+/**
+ * tap_inflight_looked() - was that how it is?
+ * @look: as tap_inflight_look() left it
+ *
+ * Return: true if nothing changed since: what was read belongs together, and
+ * what was not found was not there.
+ */
+static __always_inline bool tap_inflight_looked(const struct tap_inflight_look *look)
+{
+	return !read_seqcount_retry(look->changes, look->seq);
+}
+
+/**
+ * tap_inflight_peek() - a copy of what was put, which stays there
+ * @inflight: the pool
+ * @key: the key
+ * @data: gets data_size bytes; garbage if nothing is found
+ *
+ * What changes meanwhile is copied again, a few times; if it goes on changing,
+ * nothing is found.
+ *
+ * Context: any, CPU pinned.
+ * Return: true if it was found.
+ */
+bool tap_inflight_peek(const struct tap_inflight *inflight, u64 key, void *data);
+
+/**
+ * tap_inflight_bytes() - memory of a pool
+ * @inflight: the pool
+ *
+ * Return: bytes.
+ */
+size_t tap_inflight_bytes(const struct tap_inflight *inflight);
 
 /**
  * tap_inflight_lost() - how many were not remembered or not found for a lock

@@ -104,6 +104,24 @@ static void tap_inflight_test_full_holds_all_that_have_room(struct kunit *test)
 	}
 }
 
+static void tap_inflight_test_peek(struct kunit *test)
+{
+	struct tap_inflight *inflight = new_inflight(test, 10);
+	struct data data = {};
+
+	KUNIT_EXPECT_FALSE(test, tap_inflight_peek(inflight, 7, &data));
+	put(inflight, 7, 1);
+	put(inflight, 7, 2);
+	KUNIT_EXPECT_TRUE(test, tap_inflight_peek(inflight, 7, &data));
+	KUNIT_EXPECT_EQ(test, data.a, 2ull);
+	KUNIT_EXPECT_EQ(test, data.b, ~2ull);
+	KUNIT_EXPECT_FALSE(test, tap_inflight_peek(inflight, 8, &data));
+	/* it stays there */
+	KUNIT_EXPECT_EQ(test, take(test, inflight, 7), 2ull);
+	KUNIT_EXPECT_FALSE(test, tap_inflight_peek(inflight, 7, &data));
+	tap_inflight_fini(inflight);
+}
+
 /*
  * A thread whose end was not seen begins anew while the pool is full. Its old
  * beginning must not be joined with the new end.
@@ -162,10 +180,18 @@ static void load_thread(void *data, unsigned int cpu)
 	u64 theirs = (u64)((cpu + nr_cpu_ids - 1) % nr_cpu_ids) << 32;
 	u64 round, i;
 
+	struct data seen;
+
 	for (round = 0; round < 200 ||
 	     (load->go_on_for_timer && atomic_read(&load->timers[cpu]) < 200); round++) {
 		for (i = 0; i < load->per_cpu; i++)
 			load_put(load, mine + i + round * load->per_cpu);
+		/* what is seen is something that was put, and one thing */
+		for (i = 0; i < load->per_cpu; i++)
+			if (tap_inflight_peek(load->inflight,
+					      theirs + i + round * load->per_cpu,
+					      &seen) && seen.b != ~seen.a)
+				atomic64_inc(&load->wrong);
 		for (i = 0; i < load->per_cpu; i++)
 			load_take(load, theirs + i + round * load->per_cpu);
 		for (i = 0; i < load->per_cpu; i++)
@@ -320,6 +346,7 @@ static struct kunit_case tap_inflight_cases[] = {
 	KUNIT_CASE(tap_inflight_test_put_and_take),
 	KUNIT_CASE(tap_inflight_test_own),
 	KUNIT_CASE(tap_inflight_test_put_replaces),
+	KUNIT_CASE(tap_inflight_test_peek),
 	KUNIT_CASE(tap_inflight_test_full_holds_all_that_have_room),
 	KUNIT_CASE(tap_inflight_test_put_replaces_when_full),
 	KUNIT_CASE(tap_inflight_test_load_with_room),
