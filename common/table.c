@@ -212,9 +212,36 @@ u32 tap_table_insert(struct tap_table *table, const u64 *key, u32 slot)
 	return TAP_ROW_OTHER;
 }
 
+u32 tap_table_found(const struct tap_table *table, u32 id, u32 slot)
+{
+	u32 mask = (1U << (64 - table->slot_shift)) - 1;
+	unsigned int i;
+
+	for (i = 0; i < TAP_TABLE_WALK; i++)
+		if (READ_ONCE(table->slots[(slot + i) & mask]) == id)
+			return (slot + i) & mask;
+	return slot;
+}
+
 u32 tap_table_insert_word(struct tap_table *table, u64 key, u32 slot)
 {
 	return tap_table_insert(table, &key, slot);
+}
+
+/* The row of one table's key in another table. CPU pinned. */
+static u32 tap_table_row_in(struct tap_table *to, const struct tap_table *from,
+			    u32 id)
+{
+	const struct tap_table_layout *l = &from->layout;
+	u32 row = tap_table_find(to, tap_table_key(from, id),
+				 l->key_size / sizeof(u64));
+
+	/* the newer table's attributes, if it has any, are newer */
+	if (row >= TAP_ROW_FIRST &&
+	    !memchr_inv(tap_table_attr(to, row), 0, l->attr_size))
+		memcpy(tap_table_attr(to, row), tap_table_attr(from, id),
+		       l->attr_size);
+	return row;
 }
 
 void tap_table_merge(struct tap_table *to, struct tap_table *from,
@@ -236,15 +263,8 @@ void tap_table_merge(struct tap_table *to, struct tap_table *from,
 			row = TAP_ROW_EXITED;
 
 		preempt_disable_notrace();
-		if (row >= TAP_ROW_FIRST) {
-			row = tap_table_find(to, tap_table_key(from, id),
-					     l->key_size / sizeof(u64));
-			/* the newer table's attributes, if it has any, are newer */
-			if (row >= TAP_ROW_FIRST &&
-			    !memchr_inv(tap_table_attr(to, row), 0, l->attr_size))
-				memcpy(tap_table_attr(to, row),
-				       tap_table_attr(from, id), l->attr_size);
-		}
+		if (row >= TAP_ROW_FIRST)
+			row = tap_table_row_in(to, from, id);
 		for (sum = 0; sum < l->nr_sums; sum++) {
 			u64 total = tap_table_total(from, id, sum);
 
@@ -255,6 +275,28 @@ void tap_table_merge(struct tap_table *to, struct tap_table *from,
 						total);
 		}
 		preempt_enable_notrace();
+		cond_resched();
+	}
+}
+
+void tap_table_carry(struct tap_table *to, struct tap_table *from)
+{
+	const struct tap_table_layout *l = &from->layout;
+	u32 ids = tap_table_used(from) + TAP_ROW_FIRST;
+	u32 id, row, sum;
+
+	for (id = TAP_ROW_FIRST; id < ids; id++) {
+		for (sum = 0; sum < l->nr_sums; sum++) {
+			s64 total = tap_table_total(from, id, sum);
+
+			if (likely(total >= 0))
+				continue;
+			preempt_disable_notrace();
+			row = tap_table_row_in(to, from, id);
+			local64_add(total, tap_table_sums(to, row) + sum);
+			local64_sub(total, tap_table_sums(from, id) + sum);
+			preempt_enable_notrace();
+		}
 		cond_resched();
 	}
 }

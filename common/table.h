@@ -224,6 +224,18 @@ void tap_table_merge(struct tap_table *to, struct tap_table *from,
 		     bool (*gone)(const void *key));
 
 /**
+ * tap_table_carry() - sums below 0 are left to the next table
+ * @to: the next table; its writers may be at work
+ * @from: a table without writers
+ *
+ * Where one half of an event adds and the other subtracts, the second may come
+ * after the first one's table has ended.
+ *
+ * Context: process context, may sleep.
+ */
+void tap_table_carry(struct tap_table *to, struct tap_table *from);
+
+/**
  * tap_table_insert() - find the row of a key, or give it one
  * @table: the table
  * @key: the key
@@ -268,15 +280,60 @@ static __always_inline u64 tap_table_differs(const u64 *a, const u64 *b,
 u32 tap_table_insert_word(struct tap_table *table, u64 key, u32 slot);
 
 /**
- * tap_table_find() - find the row of a key, or give it one
+ * tap_table_slot() - where the search for a key starts
  * @table: the table
  * @key: the key, as long as the table's keys are
- * @words: its length in 64-bit words, a constant, so that the loops unroll
+ * @words: its length in 64-bit words, a constant, so that the loop unrolls
  *
  * The multiplier is 2^64 divided by the golden ratio, which mixes upwards: the
  * highest bits choose the slot, and are folded down before the next word. The
  * seed is drawn at tap_table_init(): users choose keys (names, addresses), and
  * must not be able to choose a slot.
+ *
+ * Context: any.
+ * Return: the number of the slot.
+ */
+static __always_inline u32 tap_table_slot(const struct tap_table *table,
+					  const u64 *key, unsigned int words)
+{
+	u64 hash = (table->seed ^ key[0]) * 0x9e3779b97f4a7c15ull;
+	unsigned int i;
+
+#pragma GCC unroll 16
+	for (i = 1; i < words; i++)
+		hash = (hash ^ (hash >> 32) ^ key[i]) * 0x9e3779b97f4a7c15ull;
+	/* the mask changes nothing, and spares a shift that UBSAN checks */
+	return hash >> (table->slot_shift & 63);
+}
+
+/**
+ * tap_table_look() - is the row of a key found at this slot?
+ * @table: the table
+ * @key: the key, as long as the table's keys are
+ * @words: its length in 64-bit words, a constant, so that the loop unrolls
+ * @slot: a slot of this table, or of one that has the same layout
+ *
+ * Context: any, NMI too; CPU pinned.
+ * Return: the row, or TAP_ROW_NONE.
+ */
+static __always_inline u32 tap_table_look(const struct tap_table *table,
+					  const u64 *key, unsigned int words,
+					  u32 slot)
+{
+	/* pairs with the cmpxchg() in tap_table_insert(): the key is there */
+	u32 id = READ_ONCE(table->slots[slot]);
+
+	if (likely(id) &&
+	    likely(!tap_table_differs(key, table->keys + (size_t)id * words, words)))
+		return id;
+	return TAP_ROW_NONE;
+}
+
+/**
+ * tap_table_find() - find the row of a key, or give it one
+ * @table: the table
+ * @key: the key, as long as the table's keys are
+ * @words: its length in 64-bit words, a constant, so that the loops unroll
  *
  * Context: any, NMI too; CPU pinned.
  * Return: the row; TAP_ROW_OTHER when the table is full.
@@ -284,23 +341,26 @@ u32 tap_table_insert_word(struct tap_table *table, u64 key, u32 slot);
 static __always_inline u32 tap_table_find(struct tap_table *table,
 					  const u64 *key, unsigned int words)
 {
-	u64 hash = (table->seed ^ key[0]) * 0x9e3779b97f4a7c15ull;
-	unsigned int i;
-	u32 slot, id;
+	u32 slot = tap_table_slot(table, key, words);
+	u32 id = tap_table_look(table, key, words, slot);
 
-#pragma GCC unroll 16
-	for (i = 1; i < words; i++)
-		hash = (hash ^ (hash >> 32) ^ key[i]) * 0x9e3779b97f4a7c15ull;
-	/* the mask changes nothing, and spares a shift that UBSAN checks */
-	slot = hash >> (table->slot_shift & 63);
-	/* pairs with the cmpxchg() in tap_table_insert(): the key is there */
-	id = READ_ONCE(table->slots[slot]);
-	if (likely(id) &&
-	    likely(!tap_table_differs(key, table->keys + (size_t)id * words, words)))
+	if (likely(id))
 		return id;
 	if (words == 1)
 		return tap_table_insert_word(table, *key, slot);
 	return tap_table_insert(table, key, slot);
 }
+
+/**
+ * tap_table_found() - at which slot is a row found?
+ * @table: the table
+ * @id: the row
+ * @slot: where the search for its key starts
+ *
+ * Context: any, NMI too; CPU pinned.
+ * Return: the slot, for tap_table_look(). @slot if it is none of those that
+ * are searched: a row of no key of its own.
+ */
+u32 tap_table_found(const struct tap_table *table, u32 id, u32 slot);
 
 #endif /* TAP_TABLE_H */

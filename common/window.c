@@ -92,6 +92,8 @@ static int tap_window_end(struct tap_window *window)
 
 	lockdep_assert_held(&window->lock);
 	old = tap_window_exchange(window);
+	if (window->carry)
+		tap_table_carry(window->active, old);
 	snapshot = tap_window_take(window, old, "complete");
 	if (!snapshot) {
 		tap_table_merge(window->active, old, NULL);

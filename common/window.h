@@ -14,6 +14,7 @@
  * struct tap_window - a table that is counted in windows
  * @view: how its rows are shown; set before tap_window_init()
  * @by_process: the key begins with a struct tap_who
+ * @carry: sums below 0 are left to the next window
  * @lost: events lost since load, called with @data; may sleep. NULL: none are
  * @data: for @lost
  * @wait: woken when a window is complete, and every refresh_ms when there are
@@ -22,6 +23,7 @@
 struct tap_window {
 	struct tap_view view;
 	bool by_process;
+	bool carry;
 	u64 (*lost)(void *data);
 	void *data;
 	wait_queue_head_t wait;

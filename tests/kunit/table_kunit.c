@@ -636,6 +636,72 @@ static void tap_table_test_merge_under_writers(struct kunit *test)
 	tap_table_fini(from);
 }
 
+/* A row is found again where it was, in the table with the same rows too. */
+static void tap_table_test_found_again(struct kunit *test)
+{
+	struct tap_table *table = new_table(test, 100);
+	u32 slots[100], id, slot;
+	u64 i;
+
+	preempt_disable();
+	for (i = 0; i < 100; i++) {
+		struct table_key key = { i, 7 };
+
+		id = find(table, i, 7);
+		slot = tap_table_slot(table, (u64 *)&key, WORDS);
+		slots[i] = tap_table_found(table, id, slot);
+		KUNIT_EXPECT_EQ(test, tap_table_look(table, (u64 *)&key, WORDS,
+						     slots[i]), id);
+	}
+	for (i = 0; i < 100; i++) {
+		struct table_key key = { i, 7 };
+
+		/* not where another one is */
+		KUNIT_EXPECT_EQ(test, tap_table_look(table, (u64 *)&key, WORDS,
+						     slots[(i + 1) % 100]),
+				(u32)TAP_ROW_NONE);
+	}
+	preempt_enable();
+	/* what has no row is nowhere */
+	KUNIT_EXPECT_EQ(test, tap_table_found(table, 5000, 3), 3U);
+	tap_table_clear(table);
+	for (i = 0; i < 100; i++) {
+		struct table_key key = { i, 7 };
+
+		KUNIT_EXPECT_EQ(test, tap_table_look(table, (u64 *)&key, WORDS,
+						     slots[i]),
+				(u32)TAP_ROW_NONE);
+	}
+	tap_table_fini(table);
+}
+
+/* Sums below 0 go to the next table, nothing else does, and no total changes. */
+static void tap_table_test_carry(struct kunit *test)
+{
+	struct tap_table *from = new_table(test, 100);
+	struct tap_table *to = new_table(test, 100);
+	u32 id;
+
+	count(from, 1, 1, 5);
+	id = count(from, 2, 2, -3);
+	memset(tap_table_attr(from, id), 0x55, layout.attr_size);
+	count(to, 1, 1, 4);
+	tap_table_carry(to, from);
+	KUNIT_EXPECT_EQ(test, tap_table_total(from, find(from, 1, 1), 0), 5ull);
+	KUNIT_EXPECT_EQ(test, tap_table_total(from, find(from, 2, 2), 0), 0ull);
+	KUNIT_EXPECT_EQ(test, tap_table_total(from, find(from, 2, 2), 1), 0ull);
+	KUNIT_EXPECT_EQ(test, tap_table_total(to, find(to, 1, 1), 0), 4ull);
+	id = find(to, 2, 2);
+	KUNIT_EXPECT_EQ(test, (s64)tap_table_total(to, id, 0), -3ll);
+	KUNIT_EXPECT_EQ(test, (s64)tap_table_total(to, id, 1), -6ll);
+	KUNIT_EXPECT_EQ(test, *(u8 *)tap_table_attr(to, id), 0x55);
+	/* once more: 0 is not below 0 */
+	tap_table_carry(to, from);
+	KUNIT_EXPECT_EQ(test, (s64)tap_table_total(to, id, 0), -3ll);
+	tap_table_fini(from);
+	tap_table_fini(to);
+}
+
 static struct kunit_case tap_table_cases[] = {
 	KUNIT_CASE(tap_table_test_find_gives_a_row),
 	KUNIT_CASE(tap_table_test_find_tells_keys_apart),
@@ -658,6 +724,8 @@ static struct kunit_case tap_table_cases[] = {
 	KUNIT_CASE(tap_table_test_merge_keeps_newer_attributes),
 	KUNIT_CASE(tap_table_test_maxima),
 	KUNIT_CASE(tap_table_test_merge_under_writers),
+	KUNIT_CASE(tap_table_test_found_again),
+	KUNIT_CASE(tap_table_test_carry),
 	{}
 };
 
