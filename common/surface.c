@@ -295,9 +295,9 @@ static int tap_stats_show(struct seq_file *m, void *v)
 	if (tool->begun_size && tool->attached)
 		tap_printf(&text, "in_flight %u\n",
 			   tap_inflight_used(&tool->begun));
-	if (tool->stats)
-		tool->stats(&text);
 	tap_probes_show(tool->probes, tool->nr_probes, &text);
+	if (tool->stats && tool->attached)
+		tool->stats(tool, &text);
 	tap_escape(comm, sizeof(comm), tool->changed_by.comm, TASK_COMM_LEN);
 	if (*comm)
 		tap_printf(&text, "changed by: %s(%d)\n", comm,

@@ -64,6 +64,7 @@ struct tap_source {
  * @sort: as in struct tap_view
  * @events: as in struct tap_view; 0: those of @sort
  * @fold: as in struct tap_view
+ * @carry: as in struct tap_window
  * @event_size: stream tools: bytes of an event; 0 makes it a table tool
  * @inflight: parameter, for who has @begun_size: how many can have begun and not
  *            ended
@@ -74,8 +75,12 @@ struct tap_source {
  * @prepare: works out from the settings what handlers use; called before the
  *           probes are attached, with the tool's lock held. An error, and a line
  *           at @why, refuses. NULL: nothing to do
+ * @begin: called when the probes are attached, with the tool's lock held: for
+ *         what is there already. NULL: nothing to do
+ * @end: called when they are detached, or could not be attached: for what
+ *       @prepare has allocated. NULL: nothing to do
+ * @stats: adds lines to `stats` while the probes are attached. NULL: none
  * @show: writes a row's or an event's line; NULL: the columns
- * @stats: writes lines of its own for the file stats. NULL: none
  * @keep_readers: the tool counts what its readers do like everything else: it
  *                is about neither files nor system calls nor sockets
  * @enabled: parameter: the probes are attached
@@ -91,8 +96,8 @@ struct tap_source {
  * @filter: parameter: the text of the filter
  * @begun: what has begun since the probes were attached and has not ended
  *
- * @header, @show, @prepare and @stats are called in process context and may
- * sleep.
+ * @header, @show, @prepare, @begin, @end and @stats are called in process
+ * context and may sleep.
  */
 struct tap_tool {
 	const char *name;
@@ -109,6 +114,7 @@ struct tap_tool {
 	u32 sort;
 	u32 events;
 	void (*fold)(struct tap_row *row);
+	bool carry;
 
 	size_t event_size;
 
@@ -119,7 +125,9 @@ struct tap_tool {
 	void (*show)(struct tap_text *text, const struct tap_row *row,
 		     const struct tap_snapshot *snapshot);
 	int (*prepare)(struct tap_tool *tool, struct tap_text *why);
-	void (*stats)(struct tap_text *text);
+	void (*begin)(struct tap_tool *tool);
+	void (*end)(struct tap_tool *tool);
+	void (*stats)(struct tap_tool *tool, struct tap_text *text);
 	bool keep_readers;
 
 	bool enabled;
@@ -251,6 +259,70 @@ static __always_inline struct tap_sums __tap_row(struct tap_tool *tool,
 	struct tap_table *table = READ_ONCE(tool->window.active);
 	u32 id = tap_table_find(table, key, words);
 
+	return (struct tap_sums){
+		.sums = tap_table_sums(table, id),
+		.attr = tap_table_attr(table, id),
+	};
+}
+
+/**
+ * tap_row_again() - the row of a key that is likely to be where it was
+ * @tool: a table tool
+ * @key: as for tap_row()
+ * @slot: where it was last, 0 at first. Any other key's will do, and costs a
+ *        search
+ *
+ * Context: between tap_begin() and tap_end().
+ * Return: the row; @sums are NULL if it is not there.
+ */
+#define tap_row_again(tool, key, slot)					\
+({									\
+	BUILD_BUG_ON(sizeof(*(key)) % sizeof(u64));			\
+	__tap_row_again(tool, (const u64 *)(key),			\
+			sizeof(*(key)) / sizeof(u64), slot);		\
+})
+
+static __always_inline struct tap_sums __tap_row_again(struct tap_tool *tool,
+						       const u64 *key,
+						       unsigned int words,
+						       u32 slot)
+{
+	struct tap_table *table = READ_ONCE(tool->window.active);
+	u32 id = tap_table_look(table, key, words, slot);
+	struct tap_sums row = {};
+
+	if (likely(id)) {
+		row.sums = tap_table_sums(table, id);
+		row.attr = tap_table_attr(table, id);
+	}
+	return row;
+}
+
+/**
+ * tap_row_search() - the row of a key, and where it is
+ * @tool: a table tool
+ * @key: as for tap_row()
+ * @slot: gets what tap_row_again() wants
+ *
+ * Context: between tap_begin() and tap_end().
+ * Return: as for tap_row().
+ */
+#define tap_row_search(tool, key, slot)					\
+({									\
+	BUILD_BUG_ON(sizeof(*(key)) % sizeof(u64));			\
+	__tap_row_search(tool, (const u64 *)(key),			\
+			 sizeof(*(key)) / sizeof(u64), slot);		\
+})
+
+static __always_inline struct tap_sums __tap_row_search(struct tap_tool *tool,
+							const u64 *key,
+							unsigned int words,
+							u32 *slot)
+{
+	struct tap_table *table = READ_ONCE(tool->window.active);
+	u32 id = tap_table_find(table, key, words);
+
+	*slot = tap_table_found(table, id, tap_table_slot(table, key, words));
 	return (struct tap_sums){
 		.sums = tap_table_sums(table, id),
 		.attr = tap_table_attr(table, id),

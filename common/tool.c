@@ -125,12 +125,21 @@ static int tap_tool_attach(struct tap_tool *tool, struct tap_text *why)
 		err = tap_inflight_init(&tool->begun, tool->inflight,
 					tool->begun_size);
 	if (err)
-		return err;
+		goto err_end;
 	err = tap_probes_attach(tool->probes, tool->nr_probes, tool, tool->name,
 				why);
 	if (err)
-		tap_inflight_fini(&tool->begun);
-	tool->attached = !err;
+		goto err_fini_begun;
+	tool->attached = true;
+	if (tool->begin)
+		tool->begin(tool);
+	return 0;
+
+err_fini_begun:
+	tap_inflight_fini(&tool->begun);
+err_end:
+	if (tool->end)
+		tool->end(tool);
 	return err;
 }
 
@@ -141,6 +150,8 @@ static void tap_tool_detach(struct tap_tool *tool)
 	tap_probes_detach(tool->probes, tool->nr_probes);
 	tap_inflight_fini(&tool->begun);
 	tool->attached = false;
+	if (tool->end)
+		tool->end(tool);
 }
 
 /*
@@ -226,6 +237,7 @@ static int tap_tool_init_data(struct tap_tool *tool)
 		.fold = tool->fold,
 	};
 	tool->window.by_process = tool->by_process;
+	tool->window.carry = tool->carry;
 	tool->window.lost = tap_tool_missed;
 	tool->window.data = tool;
 	return tap_window_init(&tool->window, &tool->layout, tool->name);

@@ -34,7 +34,7 @@ static int ioblktime_prepare(struct tap_tool *tool, struct tap_text *why)
 	return tap_dev_parse(&ioblktime_dev, ioblktime_dev_text, why);
 }
 
-static void ioblktime_stats(struct tap_text *text)
+static void ioblktime_stats(struct tap_tool *tool, struct tap_text *text)
 {
 	tap_printf(text, "unseen %lld\n", atomic64_read(&ioblktime_unseen));
 }
