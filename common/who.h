@@ -49,6 +49,8 @@ struct tap_names {
 
 /* The name of what no process did. */
 #define TAP_IRQ "(irq)"
+/* The name of what belongs to none. */
+#define TAP_UNATTRIBUTED "(unattributed)"
 
 /**
  * tap_current() - the task that is at work
