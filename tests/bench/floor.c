@@ -26,7 +26,7 @@
 
 static char *hook;
 module_param(hook, charp, 0400);
-MODULE_PARM_DESC(hook, "sys_enter, sys_exit: system calls; net: packets; drop: packets dropped; block: block I/O; accept: accepted connections; tcp: received TCP packets; getsockopt: its entry and return; timer: 10000 times a second");
+MODULE_PARM_DESC(hook, "sys_enter, sys_exit: system calls; net: packets, and the sockets they come from and go to; drop: packets dropped; block: block I/O; accept: accepted connections; tcp: received TCP packets; getsockopt: its entry and return; timer: 10000 times a second");
 
 /* --- tracepoints ------------------------------------------------------- */
 
@@ -76,6 +76,11 @@ static void floor_bio_end(void *data, struct request_queue *q, struct bio *bio)
 {
 }
 
+static void floor_start(void *data, const struct sk_buff *skb,
+			const struct net_device *dev)
+{
+}
+
 struct floor_point {
 	const char *hook;
 	const char *name;
@@ -86,6 +91,7 @@ struct floor_point {
 static struct floor_point floor_points[] = {
 	{ "sys_enter", "sys_enter", floor_sys_enter },
 	{ "sys_exit", "sys_exit", floor_sys_exit },
+	{ "net", "net_dev_start_xmit", floor_start },
 	{ "net", "net_dev_xmit", floor_xmit },
 	{ "net", "napi_gro_receive_entry", floor_recv },
 	{ "net", "napi_gro_frags_entry", floor_recv },
@@ -155,6 +161,35 @@ static struct ftrace_ops floor_ops = {
 	.flags = TAP_FTRACE_FLAGS | TAP_FTRACE_RECURSION | FTRACE_OPS_FL_RCU,
 };
 
+static struct ftrace_ops floor_socket_ops = {
+	.func = floor_function,
+	.flags = TAP_FTRACE_FLAGS | TAP_FTRACE_UNGUARDED,
+};
+
+/* What a datagram passes: one that sends, one that receives, its socket. */
+static int floor_attach_sockets(void)
+{
+	char send[] = "security_socket_sendmsg", recv[] = "security_socket_recvmsg";
+	char filter[] = "sk_filter_trim_cap";
+	int err = ftrace_set_filter(&floor_socket_ops, send, strlen(send), 1);
+
+	err = err ?: ftrace_set_filter(&floor_socket_ops, recv, strlen(recv), 0);
+	err = err ?: ftrace_set_filter(&floor_socket_ops, filter, strlen(filter), 0);
+	return err ?: register_ftrace_function(&floor_socket_ops);
+}
+
+static int floor_attach_net(void)
+{
+	int err = floor_attach_sockets();
+
+	if (err)
+		return err;
+	err = floor_attach_points();
+	if (err)
+		unregister_ftrace_function(&floor_socket_ops);
+	return err;
+}
+
 static int floor_attach_function(void)
 {
 	/* the tracer writes into the name while it parses it */
@@ -220,6 +255,8 @@ static int __init floor_init(void)
 
 	if (!hook)
 		return -EINVAL;
+	if (!strcmp(hook, "net"))
+		return floor_attach_net();
 	for (i = 0; i < ARRAY_SIZE(floor_points); i++)
 		if (!strcmp(hook, floor_points[i].hook))
 			return floor_attach_points();
@@ -245,6 +282,8 @@ static void __exit floor_exit(void)
 		floor_stop_timers();
 	else
 		floor_detach_points();
+	if (!strcmp(hook, "net"))
+		unregister_ftrace_function(&floor_socket_ops);
 }
 module_exit(floor_exit);
 
