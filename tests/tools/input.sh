@@ -23,6 +23,9 @@ wrong() # parameter
 	buffer_kb) wrong_number 15 1048577 0 ;;
 	hz) wrong_number 10001 0 ;;
 	inflight) wrong_number 15 65537 0 ;;
+	max_sockets) wrong_number 15 1048577 0 ;;
+	netns) printf '%s\0' '' abc -1 100x '100 ' '1 00' 100.5 1e3 0x 4294967296 18446744073709551716 ' ' --100 ;;
+	attribution) printf '%s\0' foo '' 0 Socket sockets 'socket or current' ;;
 	header_ms) wrong_number 99 3600001 1 ;;
 	port) wrong_number 70000 65536 ;;
 	addr)
@@ -68,7 +71,7 @@ known()
 some() # parameter
 {
 	case $1 in
-	max_rows | buffer_kb | inflight) cat ;;
+	max_rows | buffer_kb | inflight | max_sockets) cat ;;
 	*)
 		if [ -e "$tmp/seen-$1" ]; then
 			head -z -n 2
@@ -100,6 +103,9 @@ right() # parameter tool
 	buffer_kb) echo 1024 16 ;;
 	hz) echo 10000 1 ;;
 	inflight) echo 64 16 ;;
+	max_sockets) echo 1024 16 ;;
+	netns) echo 4294967295 0 ;;
+	attribution) echo current socket ;;
 	functions) echo sock_poll sys_recvfrom,sock_recvmsg ;;
 	port) echo 65535 1 0 ;;
 	addr) echo 10.0.0.0/8 0.0.0.0/0 fd00::/64 ::/0 127.0.0.1/32 ::1/128 fd00::1 ;;
@@ -195,7 +201,7 @@ for tool in "${tools[@]}"; do
 		name=${setting%%=*}
 		check "$tool: $setting is known to the kernel" is "$(<"/sys/module/$tool/parameters/$name")" "${setting#*=}"
 		case $name in
-		max_rows | buffer_kb | inflight)
+		max_rows | buffer_kb | inflight | max_sockets)
 			check "$tool: $name cannot be changed later" [ ! -e "$debugfs/$tool/$name" ]
 			;;
 		*)

@@ -123,7 +123,8 @@ finish()
 }
 
 # start_nginx LISTEN [command...] - starts nginx, by a command such as nsenter,
-# with the files of $tmp/www; a connection for each request
+# with the files of $tmp/www, sent by sendfile() if sendfile=on is set; a
+# connection for each request
 start_nginx()
 {
 	local listen=$1
@@ -139,6 +140,7 @@ start_nginx()
 		http {
 			access_log off;
 			keepalive_timeout 0;
+			sendfile ${sendfile-off};
 			client_body_temp_path $tmp/body;
 			proxy_temp_path $tmp/proxy;
 			fastcgi_temp_path $tmp/fastcgi;

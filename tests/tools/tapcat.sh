@@ -180,6 +180,7 @@ head -c 100000 /dev/zero >"$tmp/file"
 until_true curl -sS -o /dev/null http://127.0.0.1:8000/
 set_to nettop interval_ms 3600000
 "$tapcat" -c "curl -sS -o /dev/null http://127.0.0.1:8000/file" nettop >"$tmp/out"
+check "-c curl: and receives the file" [ "$(awk '$3 == "lo" && $8 == "curl" { n += $7 } END { print n }' "$tmp/out")" -ge 97 ]
 check "-c curl: only curl sends" is "$(awk '$4 > 0 { print $NF }' "$tmp/out" | grep -vx COMMAND | sort -u)" curl
 set_to topsys interval_ms 3600000
 "$tapcat" -c "$workloads/calls inotify_add_watch=1000 sched_yield=23 >/dev/null" topsys >"$tmp/out"

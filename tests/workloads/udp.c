@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * usage: udp drain PORT
+ *        udp echo PORT
  *        udp send [-c CPU] [-o] [-m] [-n NAME] ADDRESS PORT COUNT SIZE
  *
  * drain: goes into the background once the port is bound for IPv4 and IPv6,
  * throws away what arrives, and prints the pid of what it left there.
+ *
+ * echo: the same, but sends back what arrives.
  *
  * send: COUNT datagrams of SIZE bytes, with sendto(), or on a connected socket
  * with send() (-o), or 10 at a time with sendmmsg() (-m), pinned to a CPU (-c);
@@ -25,8 +28,9 @@
 
 #define BATCH 10
 
-static int drain(const char *port)
+static int drain(const char *port, int echo)
 {
+	struct address from = { .len = sizeof(from.in6) };
 	struct address any = address("::", port);
 	int fd = socket(any.sa.sa_family, SOCK_DGRAM, 0);
 	char buf[65536];
@@ -42,8 +46,16 @@ static int drain(const char *port)
 		return 0;
 	}
 	close(STDOUT_FILENO);
-	for (;;)
+	while (!echo)
 		recv(fd, buf, sizeof(buf), 0);
+	for (;;) {
+		ssize_t n;
+
+		from.len = sizeof(from.in6);
+		n = recvfrom(fd, buf, sizeof(buf), 0, &from.sa, &from.len);
+		if (n >= 0)
+			sendto(fd, buf, n, 0, &from.sa, from.len);
+	}
 }
 
 static void pin(int cpu)
@@ -126,8 +138,10 @@ static int send_some(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[1], "drain"))
-		return drain(argv[2]);
+		return drain(argv[2], 0);
+	if (argc == 3 && !strcmp(argv[1], "echo"))
+		return drain(argv[2], 1);
 	if (argc > 2 && !strcmp(argv[1], "send"))
 		return send_some(argc - 1, argv + 1);
-	errx(2, "usage: udp drain PORT | udp send ... ADDRESS PORT COUNT SIZE");
+	errx(2, "usage: udp drain|echo PORT | udp send ... ADDRESS PORT COUNT SIZE");
 }
