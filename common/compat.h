@@ -295,6 +295,13 @@ static inline void tap_drop_reason_name(u32 reason, char *buf, size_t size)
 		     int res, unsigned int cflags, u64 extra1, u64 extra2)
 #endif
 
+/*
+ * linux/fdtable.h: what a descriptor stands for was __fcheck_files() before 5.11.
+ */
+#ifndef TAP_HAVE_FILES_LOOKUP_FD_RAW
+#define files_lookup_fd_raw(files, fd) __fcheck_files(files, fd)
+#endif
+
 /* linux/io_uring.h: vectors of fixed buffers (6.15); else beyond all operations. */
 #ifndef TAP_HAVE_IO_URING_READV_FIXED
 #define IORING_OP_READV_FIXED 254

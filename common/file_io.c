@@ -18,6 +18,11 @@
  * by the function tracer 99 and 103 and sys_exit 59 and 67, which still have to
  * be paired. sys_exit alone is what all other system calls pay for it, too.
  *
+ * A tool that has to know the file looks it up where the call begins, when the
+ * descriptor means what it means to the call, and notes what it wants to know
+ * under the thread, if it wants this file. At the end the descriptor could be
+ * another file's, and the file be gone.
+ *
  * A request of io_submit() completes in an interrupt or in somebody else's
  * task. Who submitted it is noted under the address of its kiocb. One that is
  * refused after that leaves its note, until the address is used again; notes
@@ -25,10 +30,14 @@
  */
 #include "compat.h"	/* is there TAP_IO_URING_COMPLETE? */
 
+#include <linux/fdtable.h>
 #include <linux/fs.h>
+#include <linux/hash.h>
 #include <linux/kernel.h>
+#include <linux/mm.h>
 #include <linux/mm_types.h>	/* trace/events need struct folio (7.x) */
 #include <linux/sched.h>
+#include <linux/string.h>
 #include <linux/unistd.h>
 #include <asm/syscall.h>
 #ifdef TAP_IO_URING_COMPLETE
@@ -43,10 +52,18 @@
 /* Requests of io_submit() in flight that are known. */
 #define TAP_IO_REQUESTS 4096
 
+/*
+ * Room for system calls on files that are wanted, at a time. A thread's note is
+ * in one of eight places.
+ */
+#define TAP_IO_NOTES_BITS 13
+#define TAP_IO_NOTES_WALK 8
+
 /* What a system call does: a path, the directions, or that others count it. */
 #define TAP_IO_READ 0x40
 #define TAP_IO_WRITE 0x80
 #define TAP_IO_PARTS 0x20
+#define TAP_IO_PATH 0x1f
 
 #define TAP_IO_CALLS(NR)						\
 	[NR(read)] = TAP_IO_READ | TAP_IO_RW,					\
@@ -91,17 +108,72 @@ static const u8 tap_io_calls_32[] = {
 static const u8 tap_io_calls_32[] = { 0 };
 #endif
 
+/*
+ * The files of a system call that are wanted. Only its thread writes them, and
+ * looks for them; others only see that the place is taken.
+ */
+struct tap_io_note {
+	struct task_struct *task;	/* NULL: free; cmpxchg to take it */
+	u8 wanted;			/* TAP_IO_READ, TAP_IO_WRITE */
+	struct tap_io_file file[2];	/* read, written */
+};
+
+/* The last places' walks go beyond them. */
+#define TAP_IO_NOTES_SIZE						\
+	((BIT(TAP_IO_NOTES_BITS) + TAP_IO_NOTES_WALK) * sizeof(struct tap_io_note))
+
 static struct tap_inflight tap_io_owners;
+static struct tap_io_note *tap_io_notes;
+static atomic64_t tap_io_notes_lost;
 
 static __always_inline void tap_io_tell(struct tap_tool *tool, bool write,
-					enum tap_io_path path, u64 bytes)
+					enum tap_io_path path, u64 bytes,
+					const struct tap_io_file *file)
 {
-	const struct tap_io io = { .bytes = bytes, .path = path, .write = write };
+	const struct tap_io io = {
+		.file = file,
+		.bytes = bytes,
+		.path = path,
+		.write = write,
+	};
 
 	if (!tap_begin(tool, current))
 		return;
 	tool->io(tool, &io);
 	tap_end();
+}
+
+/* --- files ------------------------------------------------------------- */
+
+/* Is this file wanted? @file need not be held, but then RCU's reader calls. */
+static bool tap_io_want(const struct tap_tool *tool, const struct file *file,
+			struct tap_io_file *id)
+{
+	const struct inode *inode = file_inode(file);
+	const struct super_block *sb = inode->i_sb;
+
+	id->ino = inode->i_ino;
+	id->dev = sb->s_dev;
+	BUILD_BUG_ON(sizeof(id->disk) != sizeof(sb->s_id));
+	/* file systems on a device call themselves by its name */
+	if (S_ISREG(inode->i_mode) && sb->s_type->fs_flags & FS_REQUIRES_DEV)
+		memcpy(id->disk, sb->s_id, sizeof(sb->s_id));
+	else
+		id->disk[0] = '\0';
+	return tool->io_wanted(id);
+}
+
+/* tap_io_tell() of a file that is at hand. */
+static void tap_io_tell_file(struct tap_tool *tool, bool write,
+			     enum tap_io_path path, u64 bytes,
+			     const struct file *file)
+{
+	struct tap_io_file id = {};
+
+	if (!tool->io_wanted)
+		tap_io_tell(tool, write, path, bytes, NULL);
+	else if (tap_io_want(tool, file, &id))
+		tap_io_tell(tool, write, path, bytes, &id);
 }
 
 /* --- system calls ------------------------------------------------------ */
@@ -127,11 +199,115 @@ void tap_file_io_exit(void *data, struct pt_regs *regs, long ret)
 	call = tap_io_call(regs);
 	path = call & ~(TAP_IO_READ | TAP_IO_WRITE);
 	if (call & TAP_IO_READ)
-		tap_io_tell(data, false, path, ret);
+		tap_io_tell(data, false, path, ret, NULL);
 	if (call & TAP_IO_WRITE)
-		tap_io_tell(data, true, path, ret);
+		tap_io_tell(data, true, path, ret, NULL);
 }
 TAP_CHECK_TRACEPOINT(sys_exit, tap_file_io_exit);
+
+static bool tap_io_want_fd(const struct tap_tool *tool, unsigned int fd,
+			   struct tap_io_file *id)
+{
+	const struct file *file = files_lookup_fd_raw(current->files, fd);
+
+	return file && tap_io_want(tool, file, id);
+}
+
+/* The first of the places where a thread's note can be. */
+static struct tap_io_note *tap_io_note_first(void)
+{
+	return tap_io_notes + hash_ptr(current, TAP_IO_NOTES_BITS);
+}
+
+/* The current task's note, or NULL. */
+static struct tap_io_note *tap_io_note_find(void)
+{
+	struct tap_io_note *note = tap_io_note_first();
+	struct tap_io_note *end = note + TAP_IO_NOTES_WALK;
+
+	for (; note < end; note++)
+		if (READ_ONCE(note->task) == current)
+			return note;
+	return NULL;
+}
+
+/* A place for a note, or NULL without room. The current task has none yet. */
+static struct tap_io_note *tap_io_note_new(void)
+{
+	struct tap_io_note *note = tap_io_note_first();
+	int i;
+
+	for (i = 0; i < TAP_IO_NOTES_WALK; i++, note++)
+		if (!READ_ONCE(note->task) && !cmpxchg(&note->task, NULL, current))
+			return note;
+	atomic64_inc(&tap_io_notes_lost);
+	return NULL;
+}
+
+/* The files of a call: which argument is what was read, and what was written. */
+static void tap_io_note_call(const struct tap_tool *tool, u8 call,
+			     const unsigned long *args, struct tap_io_note *note)
+{
+	unsigned int in = 0, out = 0;
+
+	switch (call & TAP_IO_PATH) {
+	case TAP_IO_SENDFILE:
+		in = 1;
+		break;
+	case TAP_IO_SPLICE:
+	case TAP_IO_COPY:
+		out = 2;
+		break;
+	}
+	note->wanted = 0;
+	if (call & TAP_IO_READ && tap_io_want_fd(tool, args[in], &note->file[0]))
+		note->wanted |= TAP_IO_READ;
+	if (call & TAP_IO_WRITE && tap_io_want_fd(tool, args[out], &note->file[1]))
+		note->wanted |= TAP_IO_WRITE;
+}
+
+/*
+ * The call has not looked its descriptors up yet. Another thread that gives one
+ * a new meaning just now may make a difference, as it may for the call.
+ */
+void tap_file_io_enter(void *data, struct pt_regs *regs, long nr)
+{
+	struct tap_io_note *note;
+	unsigned long args[6];
+	u8 call = tap_io_call(regs);
+
+	if (!(call & (TAP_IO_READ | TAP_IO_WRITE)))
+		return;
+	syscall_get_arguments(current, regs, args);
+	preempt_disable_notrace();
+	note = tap_io_note_new();
+	if (likely(note)) {
+		tap_io_note_call(data, call, args, note);
+		if (!note->wanted)
+			WRITE_ONCE(note->task, NULL);
+	}
+	preempt_enable_notrace();
+}
+TAP_CHECK_TRACEPOINT(sys_enter, tap_file_io_enter);
+
+void tap_file_io_exit_files(void *data, struct pt_regs *regs, long ret)
+{
+	u8 call = tap_io_call(regs);
+	struct tap_io_note *note;
+
+	if (!(call & (TAP_IO_READ | TAP_IO_WRITE)))
+		return;
+	note = tap_io_note_find();
+	if (!note)
+		return;
+	if (ret > 0 && note->wanted & TAP_IO_READ)
+		tap_io_tell(data, false, call & TAP_IO_PATH, ret, &note->file[0]);
+	if (ret > 0 && note->wanted & TAP_IO_WRITE)
+		tap_io_tell(data, true, call & TAP_IO_PATH, ret, &note->file[1]);
+	/* pairs with the cmpxchg() of who takes the place */
+	smp_store_release(&note->task, NULL);
+}
+TAP_CHECK_TRACEPOINT(sys_exit, tap_file_io_exit_files);
 
 /* --- io_uring ---------------------------------------------------------- */
 
@@ -153,16 +329,21 @@ TAP_IO_URING_COMPLETE(tap_file_io_uring)
 	case IORING_OP_READV:
 	case IORING_OP_READ_FIXED:
 	case IORING_OP_READV_FIXED:
-		tap_io_tell(tool, false, TAP_IO_URING, req->cqe.res);
+		tap_io_tell_file(tool, false, TAP_IO_URING, req->cqe.res,
+				 req->file);
 		break;
 	case IORING_OP_SPLICE:
-		tap_io_tell(tool, false, TAP_IO_URING, req->cqe.res);
+		/* the file that was read is given back already */
+		if (!tool->io_wanted)
+			tap_io_tell(tool, false, TAP_IO_URING, req->cqe.res,
+				    NULL);
 		fallthrough;
 	case IORING_OP_WRITE:
 	case IORING_OP_WRITEV:
 	case IORING_OP_WRITE_FIXED:
 	case IORING_OP_WRITEV_FIXED:
-		tap_io_tell(tool, true, TAP_IO_URING, req->cqe.res);
+		tap_io_tell_file(tool, true, TAP_IO_URING, req->cqe.res,
+				 req->file);
 		break;
 	}
 }
@@ -179,6 +360,7 @@ void tap_file_io_aio_submit(struct tap_tool *tool, const struct tap_args *args)
 		return;
 	tap_who_set(&owner.who, current, READ_ONCE(tool->by_thread));
 	tap_names_set(&owner.names, current);
+	owner.ppid = rcu_dereference_raw(current->real_parent)->tgid;
 	tap_inflight_put(&tap_io_owners, tap_arg(args, 0), &owner);
 	tap_end();
 }
@@ -188,15 +370,19 @@ void tap_file_io_aio_complete(struct tap_tool *tool, const struct tap_args *args
 	const struct kiocb *kiocb = (void *)tap_arg(args, 0);
 	long res = tap_arg(args, 1);
 	struct tap_io_owner owner;
+	struct tap_io_file id = {};
 	const struct tap_io io = {
 		.owner = &owner,
+		.file = &id,
 		.bytes = res,
 		.path = TAP_IO_AIO,
 		.write = kiocb->ki_flags & IOCB_WRITE,
 	};
 
 	preempt_disable_notrace();
-	if (tap_inflight_take(&tap_io_owners, (uintptr_t)kiocb, &owner) && res > 0)
+	if (tap_inflight_take(&tap_io_owners, (uintptr_t)kiocb, &owner) &&
+	    res > 0 &&
+	    (!tool->io_wanted || tap_io_want(tool, kiocb->ki_filp, &id)))
 		tool->io(tool, &io);
 	preempt_enable_notrace();
 }
@@ -225,6 +411,7 @@ bool tap_file_io_kernel(struct tap_tool *tool, const struct tap_args *args,
 {
 	const struct file *file = (void *)tap_arg(args, 0);
 
+	*(const struct file **)data = file;
 	return !(file->f_mode & FMODE_NOACCOUNT) && !tap_io_is_part();
 }
 
@@ -232,14 +419,16 @@ void tap_file_io_kernel_read(struct tap_tool *tool, void *data,
 			     unsigned long value)
 {
 	if ((long)value > 0)
-		tap_io_tell(tool, false, TAP_IO_KERNEL, value);
+		tap_io_tell_file(tool, false, TAP_IO_KERNEL, value,
+				 *(const struct file **)data);
 }
 
 void tap_file_io_kernel_write(struct tap_tool *tool, void *data,
 			      unsigned long value)
 {
 	if ((long)value > 0)
-		tap_io_tell(tool, true, TAP_IO_KERNEL, value);
+		tap_io_tell_file(tool, true, TAP_IO_KERNEL, value,
+				 *(const struct file **)data);
 }
 
 /* --- what the handlers need -------------------------------------------- */
@@ -264,4 +453,41 @@ const struct tap_source tap_file_io_source = {
 	.init = tap_file_io_init,
 	.fini = tap_file_io_fini,
 	.lost = tap_file_io_lost,
+};
+
+int tap_file_io_files_prepare(struct tap_tool *tool, struct tap_text *why)
+{
+	memset(tap_io_notes, 0, TAP_IO_NOTES_SIZE);
+	return 0;
+}
+
+static int tap_file_io_files_init(void)
+{
+	int err = tap_file_io_init();
+
+	if (err)
+		return err;
+	atomic64_set(&tap_io_notes_lost, 0);
+	tap_io_notes = kvzalloc(TAP_IO_NOTES_SIZE, GFP_KERNEL);
+	if (tap_io_notes)
+		return 0;
+	tap_file_io_fini();
+	return -ENOMEM;
+}
+
+static void tap_file_io_files_fini(void)
+{
+	kvfree(tap_io_notes);
+	tap_file_io_fini();
+}
+
+static u64 tap_file_io_files_lost(void)
+{
+	return tap_file_io_lost() + atomic64_read(&tap_io_notes_lost);
+}
+
+const struct tap_source tap_file_io_files_source = {
+	.init = tap_file_io_files_init,
+	.fini = tap_file_io_files_fini,
+	.lost = tap_file_io_files_lost,
 };

@@ -3,7 +3,8 @@
  * file_io - bytes that were transferred on an open file
  *
  * What a tool says to have these events: TAP_FILE_IO in its descriptor,
- * TAP_FILE_IO_PROBES in its list of probes.
+ * TAP_FILE_IO_PROBES in its list of probes; TAP_FILE_IO_FILES and
+ * TAP_FILE_IO_FILES_PROBES instead if it has to know the files.
  */
 #ifndef TAP_FILE_IO_H
 #define TAP_FILE_IO_H
@@ -40,24 +41,41 @@ enum tap_io_path {
 };
 
 /**
+ * struct tap_io_file - what is known of a file
+ * @ino: the number of its inode
+ * @dev: the device number of its file system
+ * @disk: the block device that it is on; empty if it is no regular file, or on
+ *        none
+ */
+struct tap_io_file {
+	u64 ino;
+	u64 dev;
+	char disk[32];
+};
+
+/**
  * struct tap_io_owner - who submitted what another task, or none, completes
  * @who: as part of a key
  * @names: its names then
+ * @ppid: its parent's thread group id then
  */
 struct tap_io_owner {
 	struct tap_who who;
 	struct tap_names names;
+	u64 ppid;
 };
 
 /**
  * struct tap_io - a transfer
  * @owner: whose it is; NULL: the current task's
+ * @file: which file; NULL in a tool that does not ask
  * @bytes: how many were transferred, never 0
  * @path: the way they took
  * @write: written to the file, else read from it
  */
 struct tap_io {
 	const struct tap_io_owner *owner;
+	const struct tap_io_file *file;
 	u64 bytes;
 	enum tap_io_path path;
 	bool write;
@@ -65,6 +83,42 @@ struct tap_io {
 
 /* The room for requests that complete elsewhere, and what found none. */
 extern const struct tap_source tap_file_io_source;
+
+/* ... and for files of system calls. */
+extern const struct tap_source tap_file_io_files_source;
+
+/**
+ * tap_file_io_files_prepare() - forget the calls during which the probes were
+ * detached
+ * @tool: the tool
+ * @why: not used
+ *
+ * What @prepare of a descriptor does.
+ *
+ * Context: process context, no handler runs.
+ * Return: 0.
+ */
+int tap_file_io_files_prepare(struct tap_tool *tool, struct tap_text *why);
+
+/**
+ * tap_file_io_enter() - a system call begins: handler of sys_enter
+ * @data: the tool
+ * @regs: registers of the caller
+ * @nr: which system call
+ *
+ * Context: process, preemptible.
+ */
+void tap_file_io_enter(void *data, struct pt_regs *regs, long nr);
+
+/**
+ * tap_file_io_exit_files() - it ends: handler of sys_exit
+ * @data: the tool
+ * @regs: registers of the caller
+ * @ret: what it returns
+ *
+ * Context: process, preemptible.
+ */
+void tap_file_io_exit_files(void *data, struct pt_regs *regs, long ret);
 
 /**
  * tap_file_io_exit() - a system call ends: handler of sys_exit
@@ -99,7 +153,7 @@ void tap_file_io_aio_complete(struct tap_tool *tool,
  * tap_file_io_kernel() - the kernel begins to read or write a file
  * @tool: the tool
  * @args: the file comes first
- * @data: not used
+ * @data: gets the file
  *
  * Context: process.
  * Return: false if it is counted as part of something else.
@@ -110,7 +164,7 @@ bool tap_file_io_kernel(struct tap_tool *tool, const struct tap_args *args,
 /**
  * tap_file_io_kernel_read() - it has read
  * @tool: the tool
- * @data: not used
+ * @data: has the file
  * @value: bytes, or an error
  *
  * Context: process.
@@ -121,7 +175,7 @@ void tap_file_io_kernel_read(struct tap_tool *tool, void *data,
 /**
  * tap_file_io_kernel_write() - it has written
  * @tool: the tool
- * @data: not used
+ * @data: has the file
  * @value: bytes, or an error
  *
  * Context: process.
@@ -150,13 +204,12 @@ TAP_IO_URING_COMPLETE(tap_file_io_uring);
  */
 #define TAP_FILE_IO_KERNEL(handler, ...)				\
 	{ .type = TAP_RETURN, .name = { __VA_ARGS__ },				\
-	  .entry = tap_file_io_kernel, .ret = (handler), .maxactive = 1024,	\
+	  .entry = tap_file_io_kernel, .ret = (handler),			\
+	  .data_size = sizeof(struct file *), .maxactive = 1024,		\
 	  .needs = "CONFIG_KRETPROBES",						\
 	  .without = "what the kernel itself transfers is not counted" }
 
-/* The hooks, one for each way that bytes can take. */
-#define TAP_FILE_IO_PROBES						\
-	TAP_PROBE("sys_exit", tap_file_io_exit, "CONFIG_FTRACE_SYSCALLS", NULL), \
+#define TAP_FILE_IO_NO_CALLS						\
 	TAP_FILE_IO_URING							\
 	TAP_FILE_IO_AIO("aio_prep_rw", tap_file_io_aio_submit),			\
 	TAP_FILE_IO_AIO("aio_complete_rw", tap_file_io_aio_complete),		\
@@ -166,9 +219,38 @@ TAP_IO_URING_COMPLETE(tap_file_io_uring);
 			   "__kernel_write"),					\
 	TAP_FILE_IO_KERNEL(tap_file_io_kernel_write, "vfs_iter_write")
 
-/* What a descriptor says, beside the handler. */
+/* The hooks, for each way that bytes can take. */
+#define TAP_FILE_IO_PROBES						\
+	TAP_PROBE("sys_exit", tap_file_io_exit, "CONFIG_FTRACE_SYSCALLS", NULL), \
+	TAP_FILE_IO_NO_CALLS
+#define TAP_FILE_IO_FILES_PROBES					\
+	TAP_PROBE("sys_enter", tap_file_io_enter, "CONFIG_FTRACE_SYSCALLS",	\
+		  NULL),							\
+	TAP_PROBE("sys_exit", tap_file_io_exit_files, "CONFIG_FTRACE_SYSCALLS",	\
+		  NULL),							\
+	TAP_FILE_IO_NO_CALLS
+
+/* What a descriptor says, beside the handler; and which files are wanted. */
 #define TAP_FILE_IO(handler)						\
 	.source = &tap_file_io_source, .io = (handler)
+#define TAP_FILE_IO_FILES(handler, wanted)				\
+	.source = &tap_file_io_files_source, .io = (handler),			\
+	.io_wanted = (wanted), .prepare = tap_file_io_files_prepare
+
+/**
+ * tap_io_ppid() - the parent of the process that an event belongs to
+ * @io: the transfer
+ *
+ * Context: in the tool's handler.
+ * Return: its thread group id, in the initial pid namespace.
+ */
+static __always_inline pid_t tap_io_ppid(const struct tap_io *io)
+{
+	if (unlikely(io->owner))
+		return io->owner->ppid;
+	/* a pinned CPU is RCU's reader */
+	return rcu_dereference_raw(current->real_parent)->tgid;
+}
 
 /**
  * tap_io_row() - the row of the process that an event belongs to

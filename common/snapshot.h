@@ -3,6 +3,7 @@
 #define TAP_SNAPSHOT_H
 
 #include <linux/refcount.h>
+#include <linux/time64.h>
 #include <linux/types.h>
 
 #include "column.h"
@@ -31,6 +32,7 @@ struct tap_view {
  * @ref: readers that hold it
  * @seq: number of the window
  * @window_ms: how long was counted
+ * @end: when that ended, seconds since 1970
  * @state: partial, complete or running
  * @events: events counted in the rows
  * @lost: events that happened and could not be counted
@@ -42,6 +44,7 @@ struct tap_snapshot {
 	refcount_t ref;
 	u64 seq;
 	u64 window_ms;
+	time64_t end;
 	const char *state;
 	u64 events;
 	u64 lost;

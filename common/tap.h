@@ -31,6 +31,7 @@
 struct dentry;
 struct proc_dir_entry;
 struct tap_io;
+struct tap_io_file;
 struct tap_root;
 
 /**
@@ -55,6 +56,8 @@ struct tap_source {
  * @source: what the probes' handlers need, if they are not the tool's own
  * @io: tools with TAP_FILE_IO: called for each transfer that is wanted, between
  *      tap_begin() and tap_end()
+ * @io_wanted: tools with TAP_FILE_IO_FILES: are transfers on this file wanted?
+ *             Called with the CPU pinned
  * @columns: what a line shows
  * @nr_columns: how many
  * @layout: table tools: what a row holds. @layout.max_rows is the parameter
@@ -106,6 +109,7 @@ struct tap_tool {
 	unsigned int nr_probes;
 	const struct tap_source *source;
 	void (*io)(struct tap_tool *tool, const struct tap_io *io);
+	bool (*io_wanted)(const struct tap_io_file *file);
 	const struct tap_column *columns;
 	unsigned int nr_columns;
 

@@ -71,6 +71,7 @@ static struct tap_snapshot *tap_window_take(struct tap_window *window,
 	snapshot->seq = window->seq;
 	snapshot->window_ms = div_u64(ktime_get_ns() - window->start_ns,
 				      NSEC_PER_MSEC);
+	snapshot->end = ktime_get_real_seconds();
 	/* the counter may lag behind while probes are being detached */
 	snapshot->lost = max(tap_window_lost(window), window->start_lost) -
 			 window->start_lost;

@@ -26,7 +26,7 @@
 
 static char *hook;
 module_param(hook, charp, 0400);
-MODULE_PARM_DESC(hook, "sys_enter, sys_exit: system calls; net: packets, and the sockets they come from and go to; drop: packets dropped; block: block I/O; accept: accepted connections; tcp: received TCP packets; getsockopt: its entry and return; timer: 10000 times a second");
+MODULE_PARM_DESC(hook, "sys_enter, sys_exit, sys_both: system calls; net: packets, and the sockets they come from and go to; drop: packets dropped; block: block I/O; accept: accepted connections; tcp: received TCP packets; getsockopt: its entry and return; timer: 10000 times a second");
 
 /* --- tracepoints ------------------------------------------------------- */
 
@@ -92,6 +92,8 @@ static struct floor_point floor_points[] = {
 	{ "sys_enter", "sys_enter", floor_sys_enter },
 	{ "sys_exit", "sys_exit", floor_sys_exit },
 	{ "net", "net_dev_start_xmit", floor_start },
+	{ "sys_both", "sys_enter", floor_sys_enter },
+	{ "sys_both", "sys_exit", floor_sys_exit },
 	{ "net", "net_dev_xmit", floor_xmit },
 	{ "net", "napi_gro_receive_entry", floor_recv },
 	{ "net", "napi_gro_frags_entry", floor_recv },

@@ -212,19 +212,24 @@ static void tap_file_io_test_kernel(struct kunit *test)
 {
 	struct file *file = kunit_kzalloc(test, sizeof(*file), GFP_KERNEL);
 	struct pt_regs regs = { .di = (uintptr_t)file };
+	const struct file *noted = NULL;
+	bool wanted;
 	const struct tap_args args = { .regs = &regs };
 	struct file_io_told *told = test->priv;
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, file);
 	/* the suite runs in a thread of the kernel */
-	KUNIT_EXPECT_TRUE(test, tap_file_io_kernel(&told->tool, &args, NULL));
+	wanted = tap_file_io_kernel(&told->tool, &args, &noted);
+	KUNIT_EXPECT_TRUE(test, wanted);
 	file->f_mode = FMODE_NOACCOUNT;
-	KUNIT_EXPECT_FALSE(test, tap_file_io_kernel(&told->tool, &args, NULL));
+	wanted = tap_file_io_kernel(&told->tool, &args, &noted);
+	KUNIT_EXPECT_FALSE(test, wanted);
 
-	tap_file_io_kernel_read(&told->tool, NULL, 10);
-	tap_file_io_kernel_write(&told->tool, NULL, 20);
-	tap_file_io_kernel_read(&told->tool, NULL, 0);
-	tap_file_io_kernel_write(&told->tool, NULL, -ENOSPC);
+	KUNIT_EXPECT_PTR_EQ(test, noted, (const struct file *)file);
+	tap_file_io_kernel_read(&told->tool, &noted, 10);
+	tap_file_io_kernel_write(&told->tool, &noted, 20);
+	tap_file_io_kernel_read(&told->tool, &noted, 0);
+	tap_file_io_kernel_write(&told->tool, &noted, -ENOSPC);
 	KUNIT_EXPECT_EQ(test, told->nr, 2);
 	expect(test, 0, TAP_IO_KERNEL, false, 10);
 	expect(test, 1, TAP_IO_KERNEL, true, 20);

@@ -105,6 +105,16 @@ summary()
 	done <"$tmp/rows"
 }
 
+# disk NAME - an ext4 file system on a loop device, mounted on $tmp/NAME
+disk()
+{
+	modprobe loop
+	truncate -s 200M "$tmp/$1.image"
+	mkfs.ext4 -q "$tmp/$1.image"
+	mkdir "$tmp/$1"
+	mount -o loop "$tmp/$1.image" "$tmp/$1"
+}
+
 # hold COMMAND... - starts a command that is stopped before it begins; its pid
 # is $held
 hold()

@@ -85,11 +85,8 @@ file_io=$workloads/file_io32
 every_way "32-bit: each way"
 file_io=$workloads/file_io
 
-modprobe loop
-truncate -s 200M "$tmp/image"
-mkfs.ext4 -q "$tmp/image"
-mkdir "$tmp/ext4" "$tmp/overlay"
-mount -o loop "$tmp/image" "$tmp/ext4"
+disk ext4
+mkdir "$tmp/overlay"
 fs=ext4
 dir=$tmp/ext4
 every_way "ext4: each way"
@@ -241,9 +238,9 @@ set_traceio limit 0
 
 # --- readers are left out
 set_traceio reset 1
-hold "$workloads/hold" $proc/traceio read=1
+hold "$workloads/hold" $proc/traceio read=1 >/dev/null
 set_traceio filter "pid=$held"
-finish >/dev/null
+finish
 take traceio
 check "the reader itself is not counted" [ "$(summary self)" -gt 0 ]
 check "lost: nothing in all of this" is "$(summary lost)" 0
