@@ -64,6 +64,7 @@ struct tap_source {
  *          max_rows; 0 takes what fits the memory a tool may hold
  * @by_process: the key begins with a struct tap_who and the attributes with a
  *              struct tap_names; see tap_row_who()
+ * @gone: as in struct tap_window, for other keys of processes
  * @sort: as in struct tap_view
  * @events: as in struct tap_view; 0: those of @sort
  * @fold: as in struct tap_view
@@ -115,6 +116,7 @@ struct tap_tool {
 
 	struct tap_table_layout layout;
 	bool by_process;
+	bool (*gone)(const void *key);
 	u32 sort;
 	u32 events;
 	void (*fold)(struct tap_row *row);

@@ -236,7 +236,7 @@ static int tap_tool_init_data(struct tap_tool *tool)
 		.events = tool->events ?: tool->sort,
 		.fold = tool->fold,
 	};
-	tool->window.by_process = tool->by_process;
+	tool->window.gone = tool->by_process ? tap_who_gone : tool->gone;
 	tool->window.carry = tool->carry;
 	tool->window.lost = tap_tool_missed;
 	tool->window.data = tool;

@@ -6,6 +6,8 @@
  * process may be gone and its number in use again.
  */
 #include <linux/pid.h>
+#include <linux/pid_namespace.h>
+#include <linux/rcupdate.h>
 
 #include "who.h"
 
@@ -23,4 +25,23 @@ void tap_names_set(struct tap_names *names, struct task_struct *task)
 	names->tid = task->pid;
 	/* 0 once the task was unhashed: it is on its last way out */
 	names->ns_pid = task_tgid_nr_ns(task, task_active_pid_ns(task));
+}
+
+bool tap_process_gone(pid_t pid, u64 start)
+{
+	struct task_struct *task;
+	bool gone;
+
+	rcu_read_lock();
+	task = pid_task(find_pid_ns(pid, &init_pid_ns), PIDTYPE_TGID);
+	gone = !task || task->start_time != start;
+	rcu_read_unlock();
+	return gone;
+}
+
+bool tap_who_gone(const void *key)
+{
+	const struct tap_who *who = key;
+
+	return who->pid && tap_process_gone(who->pid, who->start);
 }

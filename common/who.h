@@ -89,6 +89,25 @@ static __always_inline void tap_who_set(struct tap_who *who,
 }
 
 /**
+ * tap_process_gone() - has a process ended?
+ * @pid: its thread group id in the initial pid namespace; may be in use again
+ * @start: when it began
+ *
+ * Context: any but NMIs.
+ * Return: true if it has; a process that still has threads has not.
+ */
+bool tap_process_gone(pid_t pid, u64 start);
+
+/**
+ * tap_who_gone() - the same of a key that begins with a struct tap_who
+ * @key: the key
+ *
+ * Context: any but NMIs.
+ * Return: true if it has; false for interrupt context.
+ */
+bool tap_who_gone(const void *key);
+
+/**
  * tap_names_set() - fill in the names of a task
  * @names: what to fill in
  * @task: the task, current or one that cannot go away; NULL: interrupt context

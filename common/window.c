@@ -21,13 +21,9 @@
  * have ended are added up in one row, (exited).
  */
 #include <linux/jiffies.h>
-#include <linux/pid.h>
-#include <linux/pid_namespace.h>
-#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/timekeeping.h>
 
-#include "who.h"
 #include "window.h"
 
 #define TAP_WINDOW_COMPACT_MS 1000
@@ -110,22 +106,6 @@ static int tap_window_end(struct tap_window *window)
 	return 0;
 }
 
-/* Has the process of this key ended? Its number may be in use again. */
-static bool tap_window_gone(const void *key)
-{
-	const struct tap_who *who = key;
-	struct task_struct *task;
-	bool gone;
-
-	if (!who->pid)
-		return false;
-	rcu_read_lock();
-	task = pid_task(find_pid_ns(who->pid, &init_pid_ns), PIDTYPE_TGID);
-	gone = !task || task->start_time != who->start;
-	rcu_read_unlock();
-	return gone;
-}
-
 static void tap_window_compact(struct tap_window *window)
 {
 	struct tap_table *table = window->active;
@@ -133,13 +113,13 @@ static void tap_window_compact(struct tap_window *window)
 	struct tap_table *old;
 
 	lockdep_assert_held(&window->lock);
-	if (!window->by_process ||
+	if (!window->gone ||
 	    tap_table_used(table) < table->layout.max_rows / 4 * 3 ||
 	    now - window->compact_ns < TAP_WINDOW_COMPACT_MS * NSEC_PER_MSEC)
 		return;
 	window->compact_ns = now;
 	old = tap_window_exchange(window);
-	tap_table_merge(window->active, old, tap_window_gone);
+	tap_table_merge(window->active, old, window->gone);
 	tap_table_clear(old);
 }
 

@@ -13,7 +13,8 @@
 /**
  * struct tap_window - a table that is counted in windows
  * @view: how its rows are shown; set before tap_window_init()
- * @by_process: the key begins with a struct tap_who
+ * @gone: has the process that a key belongs to ended? Its row then makes room
+ *        for others. May not sleep. NULL: no key belongs to one
  * @carry: sums below 0 are left to the next window
  * @lost: events lost since load, called with @data; may sleep. NULL: none are
  * @data: for @lost
@@ -22,7 +23,7 @@
  */
 struct tap_window {
 	struct tap_view view;
-	bool by_process;
+	bool (*gone)(const void *key);
 	bool carry;
 	u64 (*lost)(void *data);
 	void *data;
@@ -47,7 +48,7 @@ struct tap_window {
 
 /**
  * tap_window_init() - allocate the tables, nothing is counted yet
- * @window: @view, @by_process, @lost and @data are set, all else is zero
+ * @window: @view, @gone, @lost and @data are set, all else is zero
  * @layout: what a row holds
  * @name: the tool's name, for the worker
  *

@@ -12,6 +12,18 @@
 
 #include "tap.h"
 
+/* A name, whose last byte is 0, or a process. */
+struct syscalls_by_proc_key {
+	union {
+		char name[TASK_COMM_LEN];
+		struct {
+			u64 start;
+			pid_t pid;
+			u32 is_pid;	/* all ones */
+		};
+	};
+};
+
 static struct tap_tool syscalls_by_proc;
 
 enum {
@@ -22,24 +34,42 @@ enum {
 static const char *const syscalls_by_proc_by_choices[] = { "name", "pid", NULL };
 static unsigned int syscalls_by_proc_by;
 
+static __always_inline struct tap_sums
+syscalls_by_proc_pid(struct task_struct *task)
+{
+	const struct syscalls_by_proc_key key = {
+		.start = READ_ONCE(task->group_leader)->start_time,
+		.pid = task->tgid,
+		.is_pid = U32_MAX,
+	};
+	struct tap_sums row = tap_row(&syscalls_by_proc, &key);
+
+	if (unlikely(tap_names_stale(row.attr, task)))
+		tap_names_set(row.attr, task);
+	return row;
+}
+
+static __always_inline struct tap_sums
+syscalls_by_proc_name(struct task_struct *task)
+{
+	struct syscalls_by_proc_key key;
+
+	if (!READ_ONCE(syscalls_by_proc.by_thread))
+		task = READ_ONCE(task->group_leader);
+	memcpy(key.name, task->comm, sizeof(key.name));
+	return tap_row(&syscalls_by_proc, &key);
+}
+
 static void syscalls_by_proc_enter(void *data, struct pt_regs *regs, long nr)
 {
-	struct tap_tool *tool = &syscalls_by_proc;
-	struct task_struct *task = current;
-	struct tap_who who = {};
 	struct tap_sums row;
 
-	if (!tap_begin(tool, task))
+	if (!tap_begin(&syscalls_by_proc, current))
 		return;
-	if (READ_ONCE(syscalls_by_proc_by) == BY_PID) {
-		row = tap_row_who(tool, &who, task);
-	} else {
-		/* the name is all of the key: pid 0 is nobody's */
-		if (!READ_ONCE(tool->by_thread))
-			task = READ_ONCE(task->group_leader);
-		memcpy(who.thread, task->comm, sizeof(who.thread));
-		row = tap_row(tool, &who);
-	}
+	if (READ_ONCE(syscalls_by_proc_by) == BY_PID)
+		row = syscalls_by_proc_pid(current);
+	else
+		row = syscalls_by_proc_name(current);
 	tap_add(row, 0, 1);
 	tap_end();
 }
@@ -58,16 +88,31 @@ static void syscalls_by_proc_header(struct tap_text *text,
 							      "Process Name");
 }
 
-/* Each row tells itself what it is of, whatever `by` says by now. */
-static void syscalls_by_proc_name(const struct tap_row *row, char *buf,
-				  size_t size)
+static bool syscalls_by_proc_gone(const void *data)
 {
-	const struct tap_who *who = row->key;
+	const struct syscalls_by_proc_key *key = data;
 
-	if (who->pid)
-		scnprintf(buf, size, "%d", who->pid);
+	return key->is_pid == U32_MAX && tap_process_gone(key->pid, key->start);
+}
+
+static void syscalls_by_proc_show_name(const struct tap_row *row, char *buf,
+				       size_t size)
+{
+	const struct syscalls_by_proc_key *key = row->key;
+	const struct tap_names *names = row->attr;
+
+	strscpy(buf, key->is_pid == U32_MAX ? names->comm : key->name, size);
+}
+
+/* What text shows. Each row tells itself what it is of, whatever `by` says by now. */
+static void syscalls_by_proc_show(const struct tap_row *row, char *buf, size_t size)
+{
+	const struct syscalls_by_proc_key *key = row->key;
+
+	if (key->is_pid == U32_MAX)
+		scnprintf(buf, size, "%d", key->pid);
 	else
-		strscpy(buf, who->thread, size);
+		strscpy(buf, key->name, size);
 }
 
 /* What was counted the other way is no part of the new table. */
@@ -80,12 +125,12 @@ static int syscalls_by_proc_apply_by(struct tap_tool *tool, struct tap_text *why
 static const struct tap_column syscalls_by_proc_columns[] = {
 	TAP_COLUMN_SUM("#SysCalls", "count", -10, BIT(0)),
 	/* without a parameter `verbose`: not shown, but numbers are in order */
-	{ .head = "PID", .json = "pid", .verbose = 1,
-	  TAP_AT(TAP_INT, struct tap_who, pid) },
+	{ .head = "PID", .json = "pid", .verbose = 1, .attr = 1,
+	  TAP_AT(TAP_INT, struct tap_names, pid) },
 	{ .head = "Process Name", .name = 1, .type = TAP_FN,
-	  .fn = syscalls_by_proc_name },
-	{ .json = "comm", .name = 1, .type = TAP_FN, .fn = tap_who_name },
-	{ .json = "uid", TAP_AT(TAP_UINT, struct tap_who, uid) },
+	  .fn = syscalls_by_proc_show },
+	{ .json = "comm", .name = 1, .type = TAP_FN,
+	  .fn = syscalls_by_proc_show_name },
 	{ .json = "ns_pid", .attr = 1,
 	  TAP_AT(TAP_INT, struct tap_names, ns_pid) },
 };
@@ -94,8 +139,8 @@ static struct tap_tool syscalls_by_proc = {
 	TAP_DEFAULTS("syscalls_by_proc"),
 	TAP_PROBES(syscalls_by_proc_probes),
 	TAP_COLUMNS(syscalls_by_proc_columns),
-	.layout = TAP_LAYOUT(struct tap_who, struct tap_names, 1),
-	.by_process = true,
+	.layout = TAP_LAYOUT(struct syscalls_by_proc_key, struct tap_names, 1),
+	.gone = syscalls_by_proc_gone,
 	.sort = BIT(0),
 	.header = syscalls_by_proc_header,
 };

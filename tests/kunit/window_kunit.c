@@ -54,7 +54,7 @@ static int tap_window_init_test(struct kunit *test)
 		.sort = BIT(0),
 		.events = BIT(0),
 	};
-	e->window.by_process = true;
+	e->window.gone = tap_who_gone;
 	e->window.lost = lost;
 	e->window.data = e;
 	return tap_window_init(&e->window, &layout, "kunit");

@@ -63,7 +63,7 @@ taken
 check "by name: 25 processes" is "$(sum count comm=alpha)" $((325 * 100 + 25 * beside))
 check "by name: 25 others" is "$(sum count comm=beta)" $((325 * 1000 + 25 * beside))
 check "by name: one row each" is "$(count comm=alpha) $(count comm=beta)" "1 1"
-check "by name: no process's number" is "$(sum pid) $(sum uid)" "0 0"
+check "by name: no process's number" is "$(sum pid) $(sum ns_pid)" "0 0"
 check "by name: the rows are all events" is "$(sum count)" "$(summary events)"
 check "by name: nothing is lost" is "$(summary lost)" 0
 
