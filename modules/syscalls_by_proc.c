@@ -13,101 +13,70 @@
 #include "tap.h"
 
 /* A name, whose last byte is 0, or a process. */
-struct syscalls_by_proc_key {
-	union {
-		char name[TASK_COMM_LEN];
-		struct {
-			u64 start;
-			pid_t pid;
-			u32 is_pid;	/* all ones */
-		};
+union syscalls_by_proc_key {
+	char name[TASK_COMM_LEN];
+	struct {
+		u64 start;
+		pid_t pid;
+		u32 is_pid;	/* all ones */
 	};
 };
 
 static struct tap_tool syscalls_by_proc;
-
-enum {
-	BY_NAME,
-	BY_PID,
-};
-
-static const char *const syscalls_by_proc_by_choices[] = { "name", "pid", NULL };
-static unsigned int syscalls_by_proc_by;
-
-static __always_inline struct tap_sums
-syscalls_by_proc_pid(struct task_struct *task)
-{
-	const struct syscalls_by_proc_key key = {
-		.start = READ_ONCE(task->group_leader)->start_time,
-		.pid = task->tgid,
-		.is_pid = U32_MAX,
-	};
-	struct tap_sums row = tap_row(&syscalls_by_proc, &key);
-
-	if (unlikely(tap_names_stale(row.attr, task)))
-		tap_names_set(row.attr, task);
-	return row;
-}
-
-static __always_inline struct tap_sums
-syscalls_by_proc_name(struct task_struct *task)
-{
-	struct syscalls_by_proc_key key;
-
-	if (!READ_ONCE(syscalls_by_proc.by_thread))
-		task = READ_ONCE(task->group_leader);
-	memcpy(key.name, task->comm, sizeof(key.name));
-	return tap_row(&syscalls_by_proc, &key);
-}
+static unsigned int by_pid;	/* parameter by: 0: name, 1: pid */
 
 static void syscalls_by_proc_enter(void *data, struct pt_regs *regs, long nr)
 {
+	struct task_struct *leader = READ_ONCE(current->group_leader);
+	union syscalls_by_proc_key key;
+	struct tap_names *names;
 	struct tap_sums row;
 
 	if (!tap_begin(&syscalls_by_proc, current))
 		return;
-	if (READ_ONCE(syscalls_by_proc_by) == BY_PID)
-		row = syscalls_by_proc_pid(current);
-	else
-		row = syscalls_by_proc_name(current);
+	if (READ_ONCE(by_pid)) {
+		key.start = leader->start_time;
+		key.pid = leader->pid;
+		key.is_pid = U32_MAX;
+		row = tap_row(&syscalls_by_proc, &key);
+		names = row.attr;
+		if (unlikely(tap_names_stale(names, current)))
+			tap_names_set(names, current);
+	} else {
+		if (READ_ONCE(syscalls_by_proc.by_thread))
+			leader = current;
+		memcpy(key.name, leader->comm, sizeof(key.name));
+		row = tap_row(&syscalls_by_proc, &key);
+		names = row.attr;
+		if (unlikely(!names->comm[0]))
+			memcpy(names->comm, key.name, sizeof(key.name));
+	}
 	tap_add(row, 0, 1);
 	tap_end();
 }
 TAP_CHECK_TRACEPOINT(sys_enter, syscalls_by_proc_enter);
 
-static struct tap_probe syscalls_by_proc_probes[] = {
-	TAP_PROBE("sys_enter", syscalls_by_proc_enter, "CONFIG_FTRACE_SYSCALLS",
-		  NULL),
+static struct tap_probe probes[] = {
+	TAP_PROBE("sys_enter", syscalls_by_proc_enter, "CONFIG_FTRACE_SYSCALLS", NULL),
 };
 
 static void syscalls_by_proc_header(struct tap_text *text,
 				    const struct tap_snapshot *snapshot)
 {
 	tap_printf(text, "%-10s %s\n", "#SysCalls",
-		   READ_ONCE(syscalls_by_proc_by) == BY_PID ? "PID" :
-							      "Process Name");
+		   READ_ONCE(by_pid) ? "PID" : "Process Name");
 }
 
 static bool syscalls_by_proc_gone(const void *data)
 {
-	const struct syscalls_by_proc_key *key = data;
+	const union syscalls_by_proc_key *key = data;
 
 	return key->is_pid == U32_MAX && tap_process_gone(key->pid, key->start);
 }
 
-static void syscalls_by_proc_show_name(const struct tap_row *row, char *buf,
-				       size_t size)
+static void syscalls_by_proc_name(const struct tap_row *row, char *buf, size_t size)
 {
-	const struct syscalls_by_proc_key *key = row->key;
-	const struct tap_names *names = row->attr;
-
-	strscpy(buf, key->is_pid == U32_MAX ? names->comm : key->name, size);
-}
-
-/* What text shows. Each row tells itself what it is of, whatever `by` says by now. */
-static void syscalls_by_proc_show(const struct tap_row *row, char *buf, size_t size)
-{
-	const struct syscalls_by_proc_key *key = row->key;
+	const union syscalls_by_proc_key *key = row->key;
 
 	if (key->is_pid == U32_MAX)
 		scnprintf(buf, size, "%d", key->pid);
@@ -116,38 +85,36 @@ static void syscalls_by_proc_show(const struct tap_row *row, char *buf, size_t s
 }
 
 /* What was counted the other way is no part of the new table. */
-static int syscalls_by_proc_apply_by(struct tap_tool *tool, struct tap_text *why)
+static int syscalls_by_proc_apply(struct tap_tool *tool, struct tap_text *why)
 {
 	tap_window_reset(&tool->window);
 	return 0;
 }
 
-static const struct tap_column syscalls_by_proc_columns[] = {
+static const struct tap_column columns[] = {
 	TAP_COLUMN_SUM("#SysCalls", "count", -10, BIT(0)),
 	/* without a parameter `verbose`: not shown, but numbers are in order */
 	{ .head = "PID", .json = "pid", .verbose = 1, .attr = 1,
 	  TAP_AT(TAP_INT, struct tap_names, pid) },
 	{ .head = "Process Name", .name = 1, .type = TAP_FN,
-	  .fn = syscalls_by_proc_show },
-	{ .json = "comm", .name = 1, .type = TAP_FN,
-	  .fn = syscalls_by_proc_show_name },
-	{ .json = "ns_pid", .attr = 1,
-	  TAP_AT(TAP_INT, struct tap_names, ns_pid) },
+	  .fn = syscalls_by_proc_name },
+	TAP_JSON_NAMES(1),
 };
 
 static struct tap_tool syscalls_by_proc = {
 	TAP_DEFAULTS("syscalls_by_proc"),
-	TAP_PROBES(syscalls_by_proc_probes),
-	TAP_COLUMNS(syscalls_by_proc_columns),
-	.layout = TAP_LAYOUT(struct syscalls_by_proc_key, struct tap_names, 1),
+	TAP_PROBES(probes),
+	TAP_COLUMNS(columns),
+	.layout = TAP_LAYOUT(union syscalls_by_proc_key, struct tap_names, 1),
 	.gone = syscalls_by_proc_gone,
 	.sort = BIT(0),
 	.header = syscalls_by_proc_header,
 };
+
+static const char *const choices[] = { "name", "pid", NULL };
 TAP_PARAM(by, "name: a row for each name; pid: for each process",
-	  .type = TAP_PARAM_CHOICE, .value = &syscalls_by_proc_by,
-	  .choices = syscalls_by_proc_by_choices,
-	  .apply = syscalls_by_proc_apply_by);
+	  .type = TAP_PARAM_CHOICE, .value = &by_pid, .choices = choices,
+	  .apply = syscalls_by_proc_apply);
 TAP_PARAM_NAMES(syscalls_by_proc);
 TAP_PARAM_SELF(syscalls_by_proc);
 module_tap_table(syscalls_by_proc, "system calls by process");
