@@ -6,6 +6,7 @@
 . "$(dirname "$0")/net/lib.sh"
 
 # --- bad input
+dmesg -C
 check "attribution=foo is refused" is \
 	"$(insmod "$TAP_KO/nettop.ko" attribution=foo 2>&1 | sed 's/.*: //')" 'Invalid parameters'
 check "attribution=foo: one clear line" is "$(dmesg | grep -c 'nettop: attribution=foo: .*socket.*current')" 1
