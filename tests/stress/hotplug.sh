@@ -12,6 +12,7 @@ for tool in "${tools[@]}"; do
 	if is_stream "$tool"; then load "$tool"; else load "$tool" interval_ms=0 limit=0; fi
 done
 set_to topsys filter comm=calls
+set_to topsys reset 1	# what those did that were loaded after it
 
 "$workloads/tcp" accept 7001 1000000000 >"$tmp/accept"
 loop()
