@@ -18,6 +18,14 @@ devices()
 	}' /proc/"$drain_a"/net/dev /proc/"$drain_b"/net/dev
 }
 
+# The cards count a packet when they are done with it.
+quiet()
+{
+	devices >"$tmp/after"
+	sleep 0.1
+	devices | cmp -s - "$tmp/after"
+}
+
 at_once()
 {
 	devices >"$tmp/before"
@@ -32,19 +40,13 @@ resets() # pid
 }
 
 # Nothing is counted from here on that the devices counted before, or the other
-# way round: now and then IPv6 says something by itself.
+# way round: now and then IPv6 says something by itself. Nor does a packet wait in a
+# queue, that would be nobody's before and come to its socket after.
 reset()
 {
+	until_true quiet
 	until_true at_once
 	resets=$(($(resets "$drain_a") + $(resets "$drain_b")))
-}
-
-# The cards count a packet when they are done with it.
-quiet()
-{
-	devices >"$tmp/after"
-	sleep 0.1
-	devices | cmp -s - "$tmp/after"
 }
 
 # TEXT: what nettop counted since reset is what the devices counted, who leave out
