@@ -145,13 +145,19 @@ static __always_inline void tap_io_tell(struct tap_tool *tool, bool write,
 
 /* --- files ------------------------------------------------------------- */
 
-/* Is this file wanted? @file need not be held, but then RCU's reader calls. */
+/*
+ * Is this file wanted? @file need not be held, but then RCU's reader calls: from
+ * 6.7 on its memory may be another file's by now, which has no inode yet.
+ */
 static bool tap_io_want(const struct tap_tool *tool, const struct file *file,
 			struct tap_io_file *id)
 {
-	const struct inode *inode = file_inode(file);
-	const struct super_block *sb = inode->i_sb;
+	const struct inode *inode = READ_ONCE(file->f_inode);
+	const struct super_block *sb;
 
+	if (unlikely(!inode))
+		return false;
+	sb = inode->i_sb;
 	id->ino = inode->i_ino;
 	id->dev = sb->s_dev;
 	BUILD_BUG_ON(sizeof(id->disk) != sizeof(sb->s_id));
