@@ -11,8 +11,6 @@
  * when the process uses the thing, and the answer is kept with the owner. After
  * the filter was changed it is asked again for each packet until the next use.
  */
-#include <linux/pid.h>
-#include <linux/pid_namespace.h>
 #include <linux/rcupdate.h>
 
 #include "filter.h"
@@ -93,13 +91,9 @@ void tap_owner_forget(struct tap_owners *owners, const void *thing)
 /* Ask a new filter about an owner, who may be gone. */
 static void tap_owner_judge(struct tap_owned *owned, const struct tap_gate *gate)
 {
-	struct task_struct *task;
-
 	rcu_read_lock();
-	task = pid_task(find_pid_ns(owned->who.pid, &init_pid_ns), PIDTYPE_TGID);
-	if (task && task->start_time != owned->who.start)
-		task = NULL;
-	tap_owner_ask(owned, task, gate);
+	tap_owner_ask(owned, tap_process_find(owned->who.pid, owned->who.start),
+		      gate);
 	rcu_read_unlock();
 }
 

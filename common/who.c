@@ -27,14 +27,20 @@ void tap_names_set(struct tap_names *names, struct task_struct *task)
 	names->ns_pid = task_tgid_nr_ns(task, task_active_pid_ns(task));
 }
 
+struct task_struct *tap_process_find(pid_t pid, u64 start)
+{
+	struct task_struct *task = pid_task(find_pid_ns(pid, &init_pid_ns),
+					    PIDTYPE_TGID);
+
+	return task && task->start_time == start ? task : NULL;
+}
+
 bool tap_process_gone(pid_t pid, u64 start)
 {
-	struct task_struct *task;
 	bool gone;
 
 	rcu_read_lock();
-	task = pid_task(find_pid_ns(pid, &init_pid_ns), PIDTYPE_TGID);
-	gone = !task || task->start_time != start;
+	gone = !tap_process_find(pid, start);
 	rcu_read_unlock();
 	return gone;
 }

@@ -89,6 +89,16 @@ static __always_inline void tap_who_set(struct tap_who *who,
 }
 
 /**
+ * tap_process_find() - find a process that was seen before
+ * @pid: its thread group id in the initial pid namespace; may be in use again
+ * @start: when it began
+ *
+ * Context: any but NMIs, RCU's reader.
+ * Return: its first thread; NULL if it has ended.
+ */
+struct task_struct *tap_process_find(pid_t pid, u64 start);
+
+/**
  * tap_process_gone() - has a process ended?
  * @pid: its thread group id in the initial pid namespace; may be in use again
  * @start: when it began
