@@ -9,6 +9,7 @@
  * when the bio came, to the end. Flushes, discards and what a program sends past
  * the block layer (SG_IO) are neither reads nor writes.
  */
+#include "dev.h"
 #include "ioblktime.h"
 
 struct ioblktime_key {
@@ -26,6 +27,9 @@ enum ioblktime_sum {
 	IOBLKTIME_PART,		/* the same of a partition whose disk is counted, too */
 	IOBLKTIME_TIMES,
 };
+
+static char *ioblktime_dev_text;
+static dev_t ioblktime_dev;		/* what that says */
 
 static void ioblktime_count(struct tap_tool *tool, struct block_device *bdev,
 			    enum ioblktime_sum sum, u32 group, u64 ns, u64 n)
@@ -47,8 +51,8 @@ static void ioblktime_count(struct tap_tool *tool, struct block_device *bdev,
 	tap_add_time(row, IOBLKTIME_TIMES, ns, n);
 }
 
-static void ioblktime_end(struct tap_tool *tool, struct block_device *bdev,
-			  enum req_op op, u64 start, u64 n)
+void ioblktime_end(struct tap_tool *tool, struct block_device *bdev,
+		   enum req_op op, u64 start, u64 n)
 {
 	u64 ns = ktime_get_ns() - start;
 	u32 group = op_stat_group(op);
@@ -60,6 +64,28 @@ static void ioblktime_end(struct tap_tool *tool, struct block_device *bdev,
 				IOBLKTIME_PART, group, ns, n);
 	ioblktime_count(tool, bdev_whole(bdev), IOBLKTIME_COUNT, group, ns, n);
 	tap_end();
+}
+
+#define IOBLKTIME_PROBE(event, handler)					\
+	TAP_PROBE(event, handler, "CONFIG_BLOCK and CONFIG_TRACEPOINTS", NULL)
+static struct tap_probe ioblktime_probes[] = {
+	IOBLKTIME_PROBE("block_rq_issue", ioblktime_rq_issue),
+	IOBLKTIME_PROBE("block_rq_complete", ioblktime_rq_complete),
+	IOBLKTIME_PROBE("block_bio_queue", ioblktime_bio_queue),
+	IOBLKTIME_PROBE("block_split", ioblktime_split),
+	IOBLKTIME_PROBE("block_bio_remap", ioblktime_remap),
+	IOBLKTIME_PROBE("block_bio_complete", ioblktime_bio_complete),
+};
+
+static int ioblktime_prepare(struct tap_tool *tool, struct tap_text *why)
+{
+	ioblktime_since = ktime_get_ns();
+	return tap_dev_parse(&ioblktime_dev, ioblktime_dev_text, why);
+}
+
+static void ioblktime_stats(struct tap_tool *tool, struct tap_text *text)
+{
+	tap_printf(text, "unseen %lld\n", atomic64_read(&ioblktime_unseen));
 }
 
 static void ioblktime_rw(const struct tap_row *row, char *buf, size_t size)
