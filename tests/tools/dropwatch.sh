@@ -2,43 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # dropwatch: as many drops as were made, where and why, and none that were not.
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=net/pair.sh
+. "$(dirname "$0")/net/pair.sh"
 
 set_dropwatch() # name value
 {
 	set_to dropwatch "$1" "$2"
 }
-in_a()
-{
-	nsenter --net=/run/netns/a "$@"
-}
-in_b()
-{
-	nsenter --net=/run/netns/b "$@"
-}
-
-# Two namespaces, a pair of veth devices, and no packet but the test's own.
-mac=02:00:00:00:00:0
-ip -batch - <<END
-netns add a
-netns add b
-link add va netns a address ${mac}a type veth peer name vb netns b address ${mac}b
-END
-set_up() # namespace device number other-number other-address
-{
-	"in_$1" sysctl -q -w net.ipv6.conf.default.accept_dad=0 net.ipv6.conf.default.addr_gen_mode=1 \
-		"net.ipv6.conf.$2.addr_gen_mode=1" net.ipv6.conf.default.router_solicitations=0 \
-		"net.ipv6.conf.$2.router_solicitations=0" "net.ipv6.conf.$2.mldv2_unsolicited_report_interval=1"
-	ip -n "$1" -batch - <<-END
-		link set lo up
-		link set $2 up
-		addr replace 10.0.0.$3/24 dev $2
-		addr replace fd00::$3/64 dev $2 nodad
-		neigh replace 10.0.0.$4 dev $2 lladdr $5 nud permanent
-		neigh replace fd00::$4 dev $2 lladdr $5 nud permanent
-	END
-}
-set_up a va 1 2 ${mac}b
-set_up b vb 2 1 ${mac}a
 
 # traffic.py DEVICE: ten frames of each kind that is dropped for a reason of its own
 cat >"$tmp/traffic.py" <<'END'

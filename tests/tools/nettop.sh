@@ -244,7 +244,7 @@ set_nettop names process
 # --- devices come, go and change their names
 ip -n a link set va down
 ip -n a link set va name renamed
-set_up a renamed 0 1 2 ${mac}b
+set_up a renamed 0 1 2 "${mac}b"
 set_nettop reset 1
 in_a "$workloads/udp" send 10.0.0.2 9 100 100 >/dev/null
 take nettop

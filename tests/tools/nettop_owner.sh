@@ -198,7 +198,7 @@ agrees "ARP"
 has "ARP: the question is nobody's" va 1 1 "$nobody"
 has "ARP: so is the answer" vb 1 1 "$nobody"
 has "ARP: the datagram has an owner" va 1 0 comm=udp
-ip -n a neigh replace 10.0.0.2 dev va lladdr ${mac}b nud permanent
+ip -n a neigh replace 10.0.0.2 dev va lladdr "${mac}b" nud permanent
 reset
 in_a "$workloads/udp" send 10.0.0.2 99 100 100 >/dev/null || true
 agrees "a closed port"

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # tcpdumplike: the packets that tcpdump sees, with the same flags.
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=net/pair.sh
+. "$(dirname "$0")/net/pair.sh"
 
 set_tcpdumplike() # name value
 {
@@ -25,38 +27,10 @@ reset()
 {
 	set_tcpdumplike reset 1
 }
-in_a()
-{
-	nsenter --net=/run/netns/a "$@"
-}
-in_b()
-{
-	nsenter --net=/run/netns/b "$@"
-}
 
-# Two namespaces, a pair of veth devices that merge and split nothing, and no packet but the test's own.
-mac=02:00:00:00:00:0
-ip -batch - <<END
-netns add a
-netns add b
-link add va netns a address ${mac}a type veth peer name vb netns b address ${mac}b
-END
-set_up() # namespace device number other-number other-address
-{
-	"in_$1" sysctl -q -w net.ipv6.conf.default.accept_dad=0 net.ipv6.conf.default.addr_gen_mode=1 \
-		"net.ipv6.conf.$2.addr_gen_mode=1"
-	"in_$1" ethtool -K "$2" tso off gso off gro off tx off rx off >"$tmp/ethtool" 2>&1
-	ip -n "$1" -batch - <<-END
-		link set lo up
-		link set $2 up
-		addr replace 10.0.0.$3/24 dev $2
-		addr replace fd00::$3/64 dev $2 nodad
-		neigh replace 10.0.0.$4 dev $2 lladdr $5 nud permanent
-		neigh replace fd00::$4 dev $2 lladdr $5 nud permanent
-	END
-}
-set_up a va 1 2 ${mac}b
-set_up b vb 2 1 ${mac}a
+# Nothing merges or splits packets.
+in_a ethtool -K va tso off gso off gro off tx off rx off >"$tmp/ethtool" 2>&1
+in_b ethtool -K vb tso off gso off gro off tx off rx off >>"$tmp/ethtool" 2>&1
 
 # server: answers what it gets, until the client goes. client COUNT ADDRESS: so many connections, each with ten questions
 # and an urgent one, ended by FIN or by RST; and a tenth as many to a port that nobody listens on. flags ADDRESS: a packet

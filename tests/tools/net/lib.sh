@@ -92,45 +92,17 @@ agrees() # text [bytes]
 	check "$1: nothing is lost" is "$(summary lost)" 0
 }
 
-in_a()
-{
-	nsenter --net=/run/netns/a "$@"
-}
-in_b()
-{
-	nsenter --net=/run/netns/b "$@"
-}
-
-# Two namespaces and two cables, on which nothing happens by itself: a pair of
-# veth devices, and two virtio cards of the guest.
-mac=02:00:00:00:00:0
+# Beside the pair of veth devices a cable between two virtio cards of the guest.
+# shellcheck source=pair.sh
+. "$(dirname "${BASH_SOURCE[0]}")/pair.sh"
 modprobe -q virtio_net || true
 cards=(/sys/class/net/*/device/driver/module/drivers/virtio:virtio_net)
 cards=("${cards[@]#/sys/class/net/}")
 cards=("${cards[@]%%/*}")
 ip -batch - <<END
-netns add a
-netns add b
-link add va netns a address ${mac}a type veth peer name vb netns b address ${mac}b
 link set ${cards[0]} name na address ${mac}c netns a
 link set ${cards[1]} name nb address ${mac}d netns b
 END
-set_up() # namespace device network number other-number other-address
-{
-	"in_$1" sysctl -q -w net.ipv6.conf.default.accept_dad=0 net.ipv6.conf.default.addr_gen_mode=1 \
-		"net.ipv6.conf.$2.addr_gen_mode=1" net.ipv6.conf.default.router_solicitations=0 \
-		"net.ipv6.conf.$2.router_solicitations=0" "net.ipv6.conf.$2.mldv2_unsolicited_report_interval=1"
-	ip -n "$1" -batch - <<-END
-		link set lo up
-		link set $2 up
-		addr replace 10.0.$3.$4/24 dev $2
-		addr replace fd0$3::$4/64 dev $2 nodad
-		neigh replace 10.0.$3.$5 dev $2 lladdr $6 nud permanent
-		neigh replace fd0$3::$5 dev $2 lladdr $6 nud permanent
-	END
-}
-set_up a va 0 1 2 ${mac}b
-set_up b vb 0 2 1 ${mac}a
 set_up a na 1 1 2 ${mac}d
 set_up b nb 1 2 1 ${mac}c
 drain_a=$(in_a "$workloads/udp" drain 9)
