@@ -14,7 +14,10 @@ tests/bench/run "$1" 2>&1 | sed 's/^/# /' || true
 
 measured()
 {
-	grep -F "\"row\":\"$1\"," "build/bench/$release.json" | grep -E '"verdict":"(ok|-)"'
+	local line
+
+	line=$(grep -F "\"row\":\"$1\"," "build/bench/$release.json")
+	grep -E '"verdict":"(ok|-)"' <<<"$line" || ! echo "$line" "$(grep "^$1 " "build/bench/$release.raw")"
 }
 
 while read -r row counted _; do
