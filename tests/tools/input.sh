@@ -11,6 +11,9 @@ repeated() # character count
 	head -c "$2" /dev/zero | tr '\0' "$1"
 }
 
+long_word=$(repeated x 100000)
+long_number=$(repeated 1 131073)
+
 # Values that are wrong for a parameter, each ended by a NUL. The first ones tell its kind and range from others, the
 # last three are the same for all.
 wrong() # parameter
@@ -53,7 +56,7 @@ wrong() # parameter
 		;;
 	*) return 1 ;;
 	esac
-	printf '%s\0' $'1\n1' "$(repeated x 100000)" "$(repeated 1 131073)"
+	printf '%s\0' $'1\n1' "$long_word" "$long_number"
 }
 # Too large for 32 and 64 bits, too: these would be right when they wrap.
 wrong_number() # number...
@@ -61,26 +64,26 @@ wrong_number() # number...
 	printf '%s\0' "$@" '' abc -1 100x '100 ' '1 00' 100.5 1e3 0x 4294967396 18446744073709551716 ' ' --100
 }
 
-known()
+load_only() # parameter
 {
-	wrong "$1" >"$tmp/wrong"
+	case $1 in
+	max_rows | buffer_kb | inflight | max_sockets) ;;
+	*) return 1 ;;
+	esac
 }
 
 # insmod takes its time, and the code is the same for all tools: what a tool declares is tried for each, the rest once, and
-# all of it where debugfs cannot.
+# all of it once where debugfs cannot.
 some() # parameter
 {
-	case $1 in
-	max_rows | buffer_kb | inflight | max_sockets) cat ;;
-	*)
-		if [ -e "$tmp/seen-$1" ]; then
-			head -z -n 2
-		else
-			: >"$tmp/seen-$1"
-			perl -0 -e '@values = <>; print @values[0 .. 2, -3 .. -1]'
-		fi
-		;;
-	esac
+	if [ -e "$tmp/seen-$1" ]; then
+		sed -z -n "$(load_only "$1" && echo 1,3p || echo 1p)"
+	elif load_only "$1"; then
+		cat
+	else
+		perl -0 -e '@values = <>; print @values[0 .. 2, -3 .. -1]'
+	fi
+	: >"$tmp/seen-$1"
 }
 
 right() # parameter tool
@@ -116,18 +119,19 @@ right() # parameter tool
 	esac
 }
 
-# try.pl load FILE PARAMETER, try.pl write DIR PARAMETER: gives each of the values on stdin to finit_module(), or writes it
-# to the parameter's file. Prints what is not as it should be: refused with EINVAL, everything as before, and one line in
+# try.pl load FILE, try.pl write DIR: gives each PARAMETER=VALUE on stdin to finit_module(), or writes it to the parameter's
+# file. Prints what is not as it should be: refused with EINVAL, everything as before, and one line in
 # the log or in stats that has parameter, value and reason.
 cat >"$tmp/try.pl" <<'END'
 use strict;
 use Errno 'EINVAL';
 use Fcntl;
-my ($mode, $where, $name) = @ARGV;
+my ($mode, $where) = @ARGV;
 my ($tool) = $where =~ m{([^/]*?)(?:\.ko)?$};
 $/ = "\0";
-my @values = <STDIN>;
-chomp @values;
+my @settings = <STDIN>;
+chomp @settings;
+my $name;
 
 sub content { local (@ARGV, $/) = (@_); my $content = <>; chomp $content; $content }
 sub short { length $_[0] > 64 ? substr($_[0], 0, 64) . '...' : $_[0] }
@@ -144,7 +148,8 @@ sub judge
 }
 
 sysopen my $kmsg, '/dev/kmsg', O_RDONLY | O_NONBLOCK or die;
-for my $value (@values) {
+for my $setting (@settings) {
+	($name, my $value) = split /=/, $setting, 2;
 	my ($done, $error, @lines);
 	my $before = $mode eq 'write' && content "$where/$name";
 
@@ -175,20 +180,64 @@ for my $value (@values) {
 		judge $value, @lines;
 	}
 }
-@values or print "no values\n";
+@settings or print "no values\n";
 END
-try()
+
+# What is wrong for each of the parameters that stdin names, as try.pl reads it.
+wrong_load()
 {
-	nothing perl "$tmp/try.pl" "$@"
+	local name
+
+	while read -r name; do
+		wrong "$name" | some "$name" | sed -z "s/^/$name=/"
+	done
+}
+wrong_write()
+{
+	local name
+
+	while read -r name; do
+		if ! load_only "$name"; then
+			wrong "$name" | sed -z "s/^/$name=/"
+			printf '%s=1\n1\0' "$name"
+		fi
+	done
+}
+
+# What is not as insmod was told.
+as_given() # tool setting...
+{
+	local setting
+
+	for setting in "${@:2}"; do
+		is "$(<"/sys/module/$1/parameters/${setting%%=*}")" "${setting#*=}"
+	done
+}
+
+# What is right and not accepted, or not shown as it was written.
+kept() # tool parameter
+{
+	local values value
+
+	mapfile -t values < <(right "$2" "$1" | xargs -n 1)
+	[ "${#values[@]}" -gt 0 ] || echo "no values"
+	for value in "${values[@]}"; do
+		set_to "$1" "$2" "$value" || echo "$value: refused"
+		is "$(<"$debugfs/$1/$2")" "$value"
+	done
 }
 
 for tool in "${tools[@]}"; do
 	ko=$TAP_KO/$tool.ko
-	mapfile -t names < <(modinfo -p "$ko" | sed 's/:.*//' | LC_ALL=C sort)
+	modinfo -p "$ko" | sed 's/:.*//' | LC_ALL=C sort >"$tmp/names"
+	mapfile -t names <"$tmp/names"
+	unknown=()
 	for name in "${names[@]}"; do
-		check "$tool: what is wrong for $name is known" known "$name"
-		check "$tool: $name wrong at insmod" try load "$ko" "$name" < <(wrong "$name" | some "$name")
+		wrong "$name" >"$tmp/wrong" || unknown+=("$name")
 	done
+	check "$tool: what is wrong for each parameter is known" is "${unknown[*]}" ""
+	wrong_load <"$tmp/names" >"$tmp/wrong"
+	check "$tool: what is wrong is refused by insmod" nothing perl "$tmp/try.pl" load "$ko" <"$tmp/wrong"
 
 	# All at once, with the first of what is right.
 	settings=()
@@ -197,21 +246,15 @@ for tool in "${tools[@]}"; do
 		settings+=("$name=${values[0]-}")
 	done
 	check "$tool: all parameters at insmod" insmod "$ko" "${settings[@]}"
-	for setting in "${settings[@]}"; do
-		name=${setting%%=*}
-		check "$tool: $setting is known to the kernel" is "$(<"/sys/module/$tool/parameters/$name")" "${setting#*=}"
-		case $name in
-		max_rows | buffer_kb | inflight | max_sockets)
+	check "$tool: they are known to the kernel" nothing as_given "$tool" "${settings[@]}"
+	wrong_write <"$tmp/names" >"$tmp/wrong"
+	check "$tool: what is wrong is refused in debugfs" nothing perl "$tmp/try.pl" write "$debugfs/$tool" <"$tmp/wrong"
+	for name in "${names[@]}"; do
+		if load_only "$name"; then
 			check "$tool: $name cannot be changed later" [ ! -e "$debugfs/$tool/$name" ]
-			;;
-		*)
-			check "$tool: $name wrong in debugfs" try write "$debugfs/$tool" "$name" < <(wrong "$name"; printf '1\n1\0')
-			for value in $(right "$name" "$tool"); do
-				check "$tool: $name=$value in debugfs" set_to "$tool" "$name" "$value"
-				check "$tool: $name=$value is kept" is "$(<"$debugfs/$tool/$name")" "$value"
-			done
-			;;
-		esac
+		else
+			check "$tool: $name right in debugfs" nothing kept "$tool" "$name"
+		fi
 	done
 	rmmod "$tool"
 done
