@@ -20,6 +20,37 @@
 #include "surface.h"
 #include "tap.h"
 
+/* --- debugfs ----------------------------------------------------------- */
+
+/*
+ * delete_module(2) takes the last reference to a module before it marks it as
+ * going. debugfs warns of a file that is opened in between, and whose owner is
+ * gone but not going: so these files have no owner when they are opened, and get
+ * one here. No module goes while it has open files: they need none of the
+ * protection that debugfs gives against removal, and would not be allowed to
+ * change owners with it (debugfs_create_file_unsafe()). debugfs does not remove
+ * a file during open().
+ */
+static int tap_debugfs_open(struct inode *inode, struct file *file,
+			    const struct file_operations *ops)
+{
+	if (!fops_get(ops))
+		return -ENXIO;
+	/* given back by __fput(), or by do_dentry_open() if this fails */
+	replace_fops(file, ops);
+	return ops->open(inode, file);
+}
+
+/* NAME_file_ops are for debugfs, NAME_ops are what an open file has. */
+#define TAP_DEBUGFS_FILE(name)						\
+static int name##_file_open(struct inode *inode, struct file *file)	\
+{									\
+	return tap_debugfs_open(inode, file, &name##_ops);		\
+}									\
+static const struct file_operations name##_file_ops = {			\
+	.open = name##_file_open,					\
+}
+
 /* --- data files -------------------------------------------------------- */
 
 static int tap_proc_open(struct inode *inode, struct file *file)
@@ -65,22 +96,24 @@ static const struct proc_ops tap_proc_json_ops[] = {
 	TAP_STREAM_PROC_OPS(tap_proc_open_json),
 };
 
-static const struct file_operations tap_debugfs_json_ops[] = {
-	{
-		.owner = THIS_MODULE,
-		.open = tap_debugfs_open_json,
-		.release = tap_reader_release,
-		.read = tap_table_file_read,
-		.llseek = tap_table_file_llseek,
-		.poll = tap_table_file_poll,
-	}, {
-		.owner = THIS_MODULE,
-		.open = tap_debugfs_open_json,
-		.release = tap_reader_release,
-		.read = tap_stream_file_read,
-		.poll = tap_stream_file_poll,
-	},
+static const struct file_operations tap_table_json_ops = {
+	.owner = THIS_MODULE,
+	.open = tap_debugfs_open_json,
+	.release = tap_reader_release,
+	.read = tap_table_file_read,
+	.llseek = tap_table_file_llseek,
+	.poll = tap_table_file_poll,
 };
+TAP_DEBUGFS_FILE(tap_table_json);
+
+static const struct file_operations tap_stream_json_ops = {
+	.owner = THIS_MODULE,
+	.open = tap_debugfs_open_json,
+	.release = tap_reader_release,
+	.read = tap_stream_file_read,
+	.poll = tap_stream_file_poll,
+};
+TAP_DEBUGFS_FILE(tap_stream_json);
 
 /* --- controls ---------------------------------------------------------- */
 
@@ -156,8 +189,8 @@ static int tap_control_write(struct tap_tool *tool, const struct kernel_param *k
 	return err;
 }
 
-static ssize_t tap_param_file_write(struct file *file, const char __user *buf,
-				    size_t count, loff_t *pos)
+static ssize_t tap_setting_write(struct file *file, const char __user *buf,
+				 size_t count, loff_t *pos)
 {
 	const struct kernel_param *kp = file_inode(file)->i_private;
 	struct tap_tool *tool = tap_control_tool(file);
@@ -179,7 +212,7 @@ static ssize_t tap_param_file_write(struct file *file, const char __user *buf,
 }
 
 /* Once for each open, so that reads of any size see one value. */
-static int tap_param_file_show(struct seq_file *m, void *v)
+static int tap_setting_show(struct seq_file *m, void *v)
 {
 	const struct kernel_param *kp = m->private;
 	struct tap_tool *tool = tap_control_tool(m->file);
@@ -196,21 +229,22 @@ static int tap_param_file_show(struct seq_file *m, void *v)
 	return err;
 }
 
-static int tap_param_file_open(struct inode *inode, struct file *file)
+static int tap_setting_open(struct inode *inode, struct file *file)
 {
 	int err = tap_reader_may_open();
 
-	return err ?: single_open(file, tap_param_file_show, inode->i_private);
+	return err ?: single_open(file, tap_setting_show, inode->i_private);
 }
 
-static const struct file_operations tap_param_file_ops = {
+static const struct file_operations tap_setting_ops = {
 	.owner = THIS_MODULE,
-	.open = tap_param_file_open,
+	.open = tap_setting_open,
 	.release = single_release,
 	.read = seq_read,
-	.write = tap_param_file_write,
+	.write = tap_setting_write,
 	.llseek = seq_lseek,
 };
+TAP_DEBUGFS_FILE(tap_setting);
 
 static ssize_t tap_flip_write(struct file *file, const char __user *buf,
 			      size_t count, loff_t *pos)
@@ -227,6 +261,7 @@ static const struct file_operations tap_flip_ops = {
 	.write = tap_flip_write,
 	.llseek = noop_llseek,
 };
+TAP_DEBUGFS_FILE(tap_flip);
 
 static ssize_t tap_reset_write(struct file *file, const char __user *buf,
 			       size_t count, loff_t *pos)
@@ -249,6 +284,7 @@ static const struct file_operations tap_reset_ops = {
 	.write = tap_reset_write,
 	.llseek = noop_llseek,
 };
+TAP_DEBUGFS_FILE(tap_reset);
 
 /* --- stats ------------------------------------------------------------- */
 
@@ -326,6 +362,7 @@ static const struct file_operations tap_stats_ops = {
 	.read = seq_read,
 	.llseek = seq_lseek,
 };
+TAP_DEBUGFS_FILE(tap_stats);
 
 /* --- all of them ------------------------------------------------------- */
 
@@ -343,15 +380,19 @@ static void tap_surface_create_debugfs(struct tap_tool *tool)
 		const struct tap_param *param = kp->arg;
 
 		if (kp->ops == &tap_param_ops && !param->load_only)
-			debugfs_create_file(kp->name, 0600, dir, kp,
-					    &tap_param_file_ops);
+			debugfs_create_file_unsafe(kp->name, 0600, dir, kp,
+						   &tap_setting_file_ops);
 	}
-	debugfs_create_file("reset", 0200, dir, tool, &tap_reset_ops);
+	debugfs_create_file_unsafe("reset", 0200, dir, tool,
+				   &tap_reset_file_ops);
 	if (!tap_is_stream(tool))
-		debugfs_create_file("flip", 0200, dir, tool, &tap_flip_ops);
-	debugfs_create_file("stats", 0400, dir, tool, &tap_stats_ops);
-	debugfs_create_file("json", 0400, dir, tool,
-			    &tap_debugfs_json_ops[tap_is_stream(tool)]);
+		debugfs_create_file_unsafe("flip", 0200, dir, tool,
+					   &tap_flip_file_ops);
+	debugfs_create_file_unsafe("stats", 0400, dir, tool,
+				   &tap_stats_file_ops);
+	debugfs_create_file_unsafe("json", 0400, dir, tool,
+				   tap_is_stream(tool) ? &tap_stream_json_file_ops :
+				   &tap_table_json_file_ops);
 }
 
 int tap_surface_create(struct tap_tool *tool)
@@ -359,28 +400,27 @@ int tap_surface_create(struct tap_tool *tool)
 	bool stream = tap_is_stream(tool);
 	char name[MODULE_NAME_LEN + 8];
 
-	tap_surface_create_debugfs(tool);
 	scnprintf(name, sizeof(name), "%s.json", tool->name);
 	tool->proc_json = proc_create_data(name, 0400, tool->root->proc,
 					   &tap_proc_json_ops[stream], tool);
 	if (!tool->proc_json)
-		goto err_remove_debugfs;
+		return -ENOMEM;
 	tool->proc = proc_create_data(tool->name, 0400, tool->root->proc,
 				      &tap_proc_ops[stream], tool);
 	if (!tool->proc)
 		goto err_remove_json;
+	/* nothing fails any more, and removes files that may be open by now */
+	tap_surface_create_debugfs(tool);
 	return 0;
 
 err_remove_json:
 	proc_remove(tool->proc_json);
-err_remove_debugfs:
-	debugfs_remove(tool->debugfs);
 	return -ENOMEM;
 }
 
 void tap_surface_remove(struct tap_tool *tool)
 {
+	debugfs_remove(tool->debugfs);
 	proc_remove(tool->proc);
 	proc_remove(tool->proc_json);
-	debugfs_remove(tool->debugfs);
 }
