@@ -257,6 +257,9 @@ int tap_tool_start(struct tap_tool *tool)
 	int err;
 
 	mutex_init(&tool->lock);
+	err = tool->load ? tool->load(&why) : 0;
+	if (err)
+		goto err_say;
 	tool->root = tap_root_get();
 	if (IS_ERR(tool->root)) {
 		err = PTR_ERR(tool->root);

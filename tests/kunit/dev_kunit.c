@@ -74,9 +74,46 @@ static void tap_dev_test_refused(struct kunit *test)
 	tap_text_free(&why);
 }
 
+static void tap_dev_test_ino(struct kunit *test)
+{
+	static const struct {
+		const char *text;
+		u64 ino;
+	} cases[] = {
+		{ "1", 1 },
+		{ "0012", 12 },
+		{ "0x1f", 31 },
+		{ "4294967296", 1ull << 32 },
+		{ "18446744073709551615", U64_MAX },
+		{ "0xffffffffffffffff", U64_MAX },
+		{ NULL, 0 },
+	};
+	static const char *const refused[] = {
+		"", "0", "0x0", "-1", "+1", " 1", "1 ", "1\n", "x", "0x", "1x", "1,2",
+		"0xfg", "18446744073709551616", "0x10000000000000000",
+		"99999999999999999999999999",
+	};
+	struct tap_text why = {};
+	u64 ino;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		KUNIT_EXPECT_EQ_MSG(test, tap_ino_parse(&ino, cases[i].text, &why),
+				    0, "%s", cases[i].text);
+		KUNIT_EXPECT_EQ_MSG(test, ino, cases[i].ino, "%s", cases[i].text);
+	}
+	for (i = 0; i < ARRAY_SIZE(refused); i++) {
+		KUNIT_EXPECT_EQ_MSG(test, tap_ino_parse(&ino, refused[i], &why),
+				    -EINVAL, "%s", refused[i]);
+		TAP_EXPECT_TEXT(test, &why, "allowed is 1 to 18446744073709551615");
+	}
+	tap_text_free(&why);
+}
+
 static struct kunit_case tap_dev_cases[] = {
 	KUNIT_CASE(tap_dev_test_parse),
 	KUNIT_CASE(tap_dev_test_refused),
+	KUNIT_CASE(tap_dev_test_ino),
 	{}
 };
 

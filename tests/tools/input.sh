@@ -39,6 +39,13 @@ wrong() # parameter
 		printf '%s\0' 8 0x 8:99999999 0x: 0x:5 : :5 8: 805 fd00 0X805 8:5:1 8:5,8:6 '8:5 ' ' 8:5' +8:5 -8:5 8:-5 \
 			4096:0 4294967304:5 8:4294967301 0x100000805 0:0 0x0 sda /dev/sda
 		;;
+	ino)
+		printf '%s\0' -1 0 0x0 +1 ' 1' '1 ' 1x x 0x 0xg 1,2 1:2 18446744073709551616 0x10000000000000000
+		;;
+	path)
+		printf '%s\0' /no/such/file "$(repeated / 5000)" TOOLS/ /proc/version/x no/such/file ' /' "$(repeated x 256)"
+		;;
+	attrs) printf '%s\0' owner '' 0 1 Mode ALL mode,all ;;
 	enabled | escape | hist | irq | return | self | udp | verbose)
 		printf '%s\0' 2 yes '' -1 01 0x1 '1 ' ' 1' 11 on
 		;;
@@ -67,7 +74,7 @@ wrong_number() # number...
 load_only() # parameter
 {
 	case $1 in
-	max_rows | buffer_kb | inflight | max_sockets) ;;
+	max_rows | buffer_kb | inflight | max_sockets | path) ;;
 	*) return 1 ;;
 	esac
 }
@@ -114,6 +121,9 @@ right() # parameter tool
 	addr) echo 10.0.0.0/8 0.0.0.0/0 fd00::/64 ::/0 127.0.0.1/32 ::1/128 fd00::1 ;;
 	by) echo pid name ;;
 	dev) echo 8:5 0x8:0x5 0x805 0xfd:1 4095:1048575 0xffffffff ;;
+	ino) echo 1 4294967296 18446744073709551615 0xffffffffffffffff ;;
+	path) echo ;; # dev= and ino= are set
+	attrs) echo all mode ;;
 	enabled | escape | hist | irq | return | self | udp | verbose) echo 0 1 ;;
 	names) echo thread process ;;
 	esac
