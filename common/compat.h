@@ -143,6 +143,16 @@ static inline void tap_ftrace_free_filter(struct ftrace_ops *ops)
 }
 
 /*
+ * linux/fs.h: notify_change() and setattr_copy() are first told how to map ids,
+ * by a user namespace (5.12), now by a struct mnt_idmap (6.3).
+ */
+#ifdef TAP_HAVE_NOTIFY_CHANGE_MAP
+#define TAP_NOTIFY_CHANGE_ARG 1		/* the first of the others */
+#else
+#define TAP_NOTIFY_CHANGE_ARG 0
+#endif
+
+/*
  * linux/kprobes.h: get_kretprobe() came when rethook took the probe out of the
  * instance (5.11 and later).
  */

@@ -220,6 +220,18 @@ void *tap_inflight_own(struct tap_inflight *inflight, u64 key)
 	return entry ? entry->data : NULL;
 }
 
+void *tap_inflight_find(struct tap_inflight *inflight, u64 key)
+{
+	struct tap_inflight_bucket *bucket = tap_inflight_bucket(inflight, key);
+	unsigned long flags;
+	u32 i;
+
+	raw_spin_lock_irqsave(&bucket->lock, flags);
+	i = *tap_inflight_link(inflight, bucket, key);
+	raw_spin_unlock_irqrestore(&bucket->lock, flags);
+	return i != TAP_INFLIGHT_NONE ? tap_inflight_at(inflight, i)->data : NULL;
+}
+
 bool tap_inflight_peek(const struct tap_inflight *inflight, u64 key, void *data)
 {
 	struct tap_inflight_look look;

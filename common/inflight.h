@@ -109,6 +109,16 @@ bool tap_inflight_take(struct tap_inflight *inflight, u64 key, void *data);
 void *tap_inflight_own(struct tap_inflight *inflight, u64 key);
 
 /**
+ * tap_inflight_find() - the same, if there is any
+ * @inflight: the pool
+ * @key: as for tap_inflight_own()
+ *
+ * Context: any but NMIs, CPU pinned.
+ * Return: the data, or NULL if nothing is there.
+ */
+void *tap_inflight_find(struct tap_inflight *inflight, u64 key);
+
+/**
  * tap_inflight_bucket() - the bucket that a key belongs to
  * @inflight: the pool
  * @key: the key

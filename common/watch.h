@@ -145,7 +145,14 @@ static inline char *tap_watch_mount_point(char *line)
 	return field;
 }
 
-/* Is this device what stat(2) tells of that mount? Then the superblock's. */
+/**
+ * tap_watch_is_mount() - is @dev what stat(2) tells of a mount?
+ * @watch: gets what the superblock says, if it is
+ * @name: where that is mounted
+ *
+ * Context: process context, may sleep.
+ * Return: true if it is.
+ */
 static inline bool tap_watch_is_mount(struct tap_watch *watch, const char *name)
 {
 	struct kstat stat;
@@ -164,7 +171,13 @@ static inline bool tap_watch_is_mount(struct tap_watch *watch, const char *name)
 	return is;
 }
 
-/* All that a file of procfs has; its reads end at the end of a line, or not. */
+/**
+ * tap_watch_read() - read a file of procfs
+ * @name: the file
+ * @text: gets all that it has; nothing, if it cannot be read
+ *
+ * Context: process context, may sleep.
+ */
 static inline void tap_watch_read(const char *name, struct tap_text *text)
 {
 	struct file *file = filp_open(name, O_RDONLY, 0);

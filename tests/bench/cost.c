@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * usage: cost getppid | read FILE | getsockopt | udp ADDRESS [NETNS] | segment |
- *             accept | pread DEVICE | tick
+ *             accept | pread DEVICE | fchmod | tick
  *
  * What an event costs, in instructions: a system call that does nothing; one
  * that reads a byte of FILE; one that asks for the type of a socket; a datagram
  * sent to ADDRESS and received there, in the network namespace NETNS; a TCP
  * segment (RST) on lo, for no socket, that nobody answers; accept() of a
- * connection that waits; a block read from DEVICE past the page cache; an
- * interrupt of a busy program by a timer. To be run
- * in a virtual machine whose time-stamp counter counts instructions (qemu
- * -icount shift=0), which it sees to first.
+ * connection that waits; a block read from DEVICE past the page cache; a change
+ * of a file's mode; an interrupt of a busy program by a timer. To be run in a
+ * virtual machine whose time-stamp counter counts instructions (qemu -icount
+ * shift=0), which it sees to first.
  *
  * Events are measured in batches that are shorter than the kernel's tick, so
  * that most batches have nothing but the events in them: the cost is the mean
@@ -32,6 +32,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <x86intrin.h>
@@ -284,6 +285,27 @@ static long pread_batch(int events)
 	return __rdtsc() - begin;
 }
 
+/* --- files ------------------------------------------------------------- */
+
+static int fchmod_fd;
+
+static void fchmod_setup(char **args)
+{
+	(void)args;
+	fchmod_fd = open("/dev/shm", O_TMPFILE | O_RDWR, 0600);
+	check(fchmod_fd, "/dev/shm");
+}
+
+static long fchmod_batch(int events)
+{
+	long begin = __rdtsc();
+	int i;
+
+	for (i = 0; i < events; i++)
+		check(fchmod(fchmod_fd, 0600 + i % 8), "fchmod");
+	return __rdtsc() - begin;
+}
+
 /* --- interrupts -------------------------------------------------------- */
 
 /* A batch is one interrupt: a gap between two looks at the counter. */
@@ -307,6 +329,7 @@ static const struct workload workloads[] = {
 	{ "segment", 50, 100, segment_setup, segment_batch },
 	{ "accept", 1, 500, accept_setup, accept_batch },
 	{ "pread", 20, 400, pread_setup, pread_batch },
+	{ "fchmod", 50, 200, fchmod_setup, fchmod_batch },
 	{ "tick", 1, 1000, NULL, tick_batch },
 	{ }
 };
@@ -338,7 +361,7 @@ int main(int argc, char **argv)
 
 	if (argc < 2)
 		errx(1, "usage: cost getppid | read FILE | getsockopt | %s",
-		     "udp ADDRESS [NETNS] | segment | accept | pread DEVICE | tick");
+		     "udp ADDRESS [NETNS] | segment | accept | pread DEVICE | fchmod | tick");
 	while (w->name && strcmp(w->name, argv[1]))
 		w++;
 	if (!w->name)

@@ -26,7 +26,7 @@
 
 static char *hook;
 module_param(hook, charp, 0400);
-MODULE_PARM_DESC(hook, "sys_enter, sys_exit, sys_both: system calls; net: packets, and the sockets they come from and go to; drop: packets dropped; block: block I/O; accept: accepted connections; tcp: received TCP packets; getsockopt: its entry and return; timer: 10000 times a second");
+MODULE_PARM_DESC(hook, "sys_enter, sys_exit, sys_both: system calls; net: packets, and the sockets they come from and go to; drop: packets dropped; block: block I/O; accept: accepted connections; tcp: received TCP packets; getsockopt, notify_change: entry and return; timer: 10000 times a second");
 
 /* --- tracepoints ------------------------------------------------------- */
 
@@ -196,7 +196,9 @@ static int floor_attach_function(void)
 {
 	/* the tracer writes into the name while it parses it */
 	char accept[] = "__inet_accept", tcp[] = "tcp_v4_rcv";
-	char *name = strcmp(hook, "tcp") ? accept : tcp;
+	char copy[] = "setattr_copy";
+	char *name = !strcmp(hook, "tcp") ? tcp :
+		     !strcmp(hook, "notify_change") ? copy : accept;
 	int err = ftrace_set_filter(&floor_ops, name, strlen(name), 1);
 
 	return err ?: register_ftrace_function(&floor_ops);
@@ -211,11 +213,33 @@ static int floor_kretprobe(struct kretprobe_instance *ri, struct pt_regs *regs)
 NOKPROBE_SYMBOL(floor_kretprobe);
 
 static struct kretprobe floor_call = {
-	.kp.symbol_name = "__sys_getsockopt",
 	.entry_handler = floor_kretprobe,
 	.handler = floor_kretprobe,
 	.maxactive = 16,
 };
+
+/* notify_change() calls setattr_copy(). */
+static int floor_attach_call(void)
+{
+	bool both = !strcmp(hook, "notify_change");
+	int err;
+
+	floor_call.kp.symbol_name = both ? hook : "__sys_getsockopt";
+	err = register_kretprobe(&floor_call);
+	if (err || !both)
+		return err;
+	err = floor_attach_function();
+	if (err)
+		unregister_kretprobe(&floor_call);
+	return err;
+}
+
+static void floor_detach_call(void)
+{
+	if (!strcmp(hook, "notify_change"))
+		unregister_ftrace_function(&floor_ops);
+	unregister_kretprobe(&floor_call);
+}
 
 /* --- timers ------------------------------------------------------------ */
 
@@ -264,8 +288,8 @@ static int __init floor_init(void)
 			return floor_attach_points();
 	if (!strcmp(hook, "accept") || !strcmp(hook, "tcp"))
 		return floor_attach_function();
-	if (!strcmp(hook, "getsockopt"))
-		return register_kretprobe(&floor_call);
+	if (!strcmp(hook, "getsockopt") || !strcmp(hook, "notify_change"))
+		return floor_attach_call();
 	if (!strcmp(hook, "timer")) {
 		on_each_cpu(floor_start_timer, NULL, 1);
 		return 0;
@@ -278,8 +302,8 @@ static void __exit floor_exit(void)
 {
 	if (!strcmp(hook, "accept") || !strcmp(hook, "tcp"))
 		unregister_ftrace_function(&floor_ops);
-	else if (!strcmp(hook, "getsockopt"))
-		unregister_kretprobe(&floor_call);
+	else if (!strcmp(hook, "getsockopt") || !strcmp(hook, "notify_change"))
+		floor_detach_call();
 	else if (!strcmp(hook, "timer"))
 		floor_stop_timers();
 	else

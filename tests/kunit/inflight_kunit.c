@@ -316,8 +316,11 @@ static void tap_inflight_test_own(struct kunit *test)
 	struct data *data, *other;
 	struct data found;
 
+	KUNIT_EXPECT_NULL(test, tap_inflight_find(inflight, 5));
 	data = tap_inflight_own(inflight, 5);
 	KUNIT_ASSERT_NOT_NULL(test, data);
+	KUNIT_EXPECT_PTR_EQ(test, tap_inflight_find(inflight, 5), data);
+	KUNIT_EXPECT_NULL(test, tap_inflight_find(inflight, 6));
 	KUNIT_EXPECT_EQ(test, data->a | data->b, 0ull);
 	*data = (struct data){ 1, 2 };
 	other = tap_inflight_own(inflight, 6);

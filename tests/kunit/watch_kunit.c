@@ -30,7 +30,7 @@ static void tap_watch_test_set(struct kunit *test)
 {
 	struct tap_watch watch = {};
 	struct tap_text why = {};
-	static char dev[] = "8:5", other[] = "0x2b", ino[] = "4294967329";
+	char dev[] = "8:5", other[] = "0x2b", ino[] = "4294967329";
 
 	watch.dev_text = dev;
 	KUNIT_EXPECT_EQ(test, tap_watch_set(&watch, &why), 0);
@@ -59,7 +59,7 @@ static void tap_watch_test_set(struct kunit *test)
 
 static void tap_watch_test_path_is_alone(struct kunit *test)
 {
-	static char path[] = "/x", number[] = "7:1";
+	char path[] = "/x", number[] = "7:1";
 	struct tap_watch watch = {
 		.path_text = path,
 		.path_dev = MKDEV(8, 5),
@@ -142,11 +142,11 @@ static void tap_watch_test_mount_point(struct kunit *test)
 		{ "51 28 0:41 /sub /mnt/a\\040b\\134c\\012 rw - btrfs /dev/loop0 rw",
 		  "/mnt/a b\\c\n" },
 		{ "51 28 0:41 / /x rw shared:1 master:2 - btrfs /dev/loop0 rw", "/x" },
-		{ "51 28 0:40 / /btrfs rw - tmpfs btrfs rw", NULL },
-		{ "51 28 0:40 / /a rw - btrfsx a rw", NULL },
-		{ "51 28 8:1 / /a rw - ext4 /dev/sda1 rw", NULL },
-		{ "1 - btrfs a", NULL },
-		{ "", NULL },
+		{ "51 28 0:40 / /btrfs rw - tmpfs btrfs rw", "(none)" },
+		{ "51 28 0:40 / /a rw - btrfsx a rw", "(none)" },
+		{ "51 28 8:1 / /a rw - ext4 /dev/sda1 rw", "(none)" },
+		{ "1 - btrfs a", "(none)" },
+		{ "", "(none)" },
 	};
 	char line[80];
 	int i;
@@ -156,8 +156,9 @@ static void tap_watch_test_mount_point(struct kunit *test)
 
 		strscpy(line, cases[i].line, sizeof(line));
 		name = tap_watch_mount_point(line);
-		KUNIT_EXPECT_STREQ_MSG(test, name ?: "(none)",
-				       cases[i].name ?: "(none)", "%s",
+		if (!name)
+			name = "(none)";
+		KUNIT_EXPECT_STREQ_MSG(test, name, cases[i].name, "%s",
 				       cases[i].line);
 	}
 }
@@ -165,7 +166,7 @@ static void tap_watch_test_mount_point(struct kunit *test)
 /* What no mount is called by stays what it is. */
 static void tap_watch_test_load(struct kunit *test)
 {
-	static char dev[] = "0:1048575";
+	char dev[] = "0:1048575";
 	struct tap_watch watch = { .dev_text = dev };
 	struct tap_text why = {};
 

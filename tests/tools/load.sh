@@ -48,6 +48,7 @@ lines()
 {
 	case $1 in
 	dropwatch) echo '[0-9]+ packets dropped at [^ ]+( \([^ ]+\))?' ;;
+	inodewatch2) echo '[^ ]+\([0-9]+\) (setattr_copy|notify_change) 0x[0-9a-f]+/[0-9]+ [0-7]+ [0-9]+' ;;
 	ioblktime) echo ' *[^ ]+   [RW]( [ 0-9]{9}[0-9]){3}' ;;
 	disktop) echo '[ 0-9]{7}[0-9] [ 0-9]{7}[0-9] [ 0-9]{7}[0-9] +[^ ]+ +[^ ]+ +[RW] [ 0-9]{11}[0-9]' ;;
 	nettop) echo '[ 0-9]{4}[0-9] [ 0-9]{4}[0-9] [^ ]+ *( [ 0-9]{6}[0-9]){4} [^ ]+ *' ;;
@@ -68,6 +69,7 @@ traffic()
 	"$workloads/tcp" accept 7000 10 >/dev/null
 	"$workloads/tcp" connect 127.0.0.1 7000 10 >/dev/null
 	"$workloads/udp" send 127.0.0.1 7001 10 10 >/dev/null
+	chmod 700 "$tmp"
 	dd if=/dev/zero of=/dev/vda bs=4k count=10 oflag=direct 2>/dev/null
 	"$workloads/file_io" "$tmp/disk/file" read=10 write=10
 }
