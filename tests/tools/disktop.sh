@@ -65,6 +65,26 @@ transfers "tmpfs is on no disk" 0 0 read=10,100 write=10,100
 device=${devices[1]}
 dir=$tmp/disk1
 transfers "another disk" 1000 1000 read=10,100 write=10,100
+# What other file systems call their disk; a file of overlayfs itself is on none.
+modprobe virtio_blk
+mkfs.ext4 -q /dev/vda
+mkdir "$tmp/virtio" "$tmp/overlay" "$tmp/disk0"/{lower,upper,work}
+mount /dev/vda "$tmp/virtio"
+disk xfs xfs
+disk btrfs btrfs
+mount -t overlay overlay -o "lowerdir=$tmp/disk0/lower,upperdir=$tmp/disk0/upper,workdir=$tmp/disk0/work" "$tmp/overlay"
+for name in virtio xfs btrfs; do
+	dir=$tmp/$name
+	device=$(findmnt -no SOURCE "$dir")
+	device=${device#/dev/}
+	transfers "$name" $((1070 + 1799 + 50000 + 57344 + 5000 + 4096 + 7000)) $((1070 + 1799 + 50000 + 57344 + 280 + 8192)) \
+		read=1000 pread=7,10 readv=3,100 preadv=2,700 preadv2=9,11 write=1000 pwrite=7,10 writev=3,100 pwritev=2,700 \
+		pwritev2=9,11 sendfile=5,10000 copy=7,8192 uread=5,1000 uwritev=4,70 uasync=1,4096 aioread=7,1000 aiowrite=2,4096
+	umount "$dir"
+done
+dir=$tmp/overlay
+transfers "overlayfs" 0 0 read=10,100 write=10,100 copy=7,10000 uread=5,1000
+umount "$dir"
 head -c 3000000 /dev/urandom >"$tmp/disk0/data"
 set_disktop filter comm=cp
 set_disktop reset 1
@@ -137,11 +157,39 @@ take disktop
 for way in read=R write=W; do
 	check "fio: ${way%=*}, as it says" is "$(sum bytes "direction=${way#*=}")" "$(jq ".jobs[0].${way%=*}.io_bytes" "$tmp/fio.json")"
 done
-set_disktop filter comm=tar
-set_disktop reset 1
-tar -cf "$tmp/tar" -C "$tmp/disk0" data
-take disktop
-check "tar: what it read" is "$(sum bytes direction=R)" 3000000
+# What strace says was returned for files on the disk.
+calls=read,write,pread64,pwrite64,readv,writev,preadv,pwritev,preadv2,pwritev2,sendfile,splice,copy_file_range
+traced() # comm command...
+{
+	set_disktop filter "comm=$1"
+	set_disktop reset 1
+	strace -f -y -qq -e "trace=$calls" -e signal=none -o "$tmp/strace" "${@:2}" >/dev/null
+	take disktop
+	check "$1 ${*:3:1}: as strace says" is "$(sum bytes direction=R) $(sum bytes direction=W)" "$(awk -v "dir=$tmp/disk0/" '
+		function on_disk(fd) { return index(fd, "<" dir) }
+		{ sub(/^[0-9]+ +/, "") }
+		!match($0, /= [0-9]+$/) { next }
+		{ bytes = substr($0, RSTART + 2); split($0, argument, ",") }
+		/^sendfile/ { read += bytes * !!on_disk(argument[2]); wrote += bytes * !!on_disk(argument[1]); next }
+		/^(splice|copy_file_range)/ {
+			read += bytes * !!on_disk(argument[1])
+			wrote += bytes * !!on_disk(argument[3])
+			next
+		}
+		!on_disk(argument[1]) { next }
+		/^p?read/ { read += bytes; next }
+		{ wrote += bytes }
+		END { print read + 0, wrote + 0 }' "$tmp/strace")"
+	check "$1 ${*:3:1}: something was transferred" [ "$(sum bytes)" -ge 3000000 ]
+}
+traced tar tar -cf "$tmp/disk0/tar" -C "$tmp/disk0" data
+traced dd dd "if=$tmp/disk0/data" "of=$tmp/disk0/copy" bs=7000 status=none
+traced cp cp "$tmp/disk0/data" "$tmp/disk0/copy"
+traced python3 python3 -c 'import sys, shutil; shutil.copyfile(sys.argv[1], sys.argv[2])' "$tmp/disk0/data" "$tmp/disk0/python"
+traced sqlite3 sqlite3 "$tmp/disk0/db" "CREATE TABLE t (a INTEGER PRIMARY KEY, b);
+	WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) INSERT INTO t SELECT i, randomblob(600) FROM n;
+	PRAGMA cache_size=10; UPDATE t SET b = randomblob(600); BEGIN; DELETE FROM t WHERE a % 2; ROLLBACK;
+	SELECT count(*), sum(length(b)) FROM t;"
 check "lost: nothing in all of this" is "$(summary lost)" 0
 
 check "nothing pins a file system" umount "$tmp/disk0" "$tmp/disk1"

@@ -105,12 +105,14 @@ summary()
 	done <"$tmp/rows"
 }
 
-# disk NAME - an ext4 file system on a loop device, mounted on $tmp/NAME
+# disk NAME [TYPE] - a file system (default: ext4) on a loop device, mounted on $tmp/NAME
 disk()
 {
-	modprobe loop
-	truncate -s 200M "$tmp/$1.image"
-	mkfs.ext4 -q "$tmp/$1.image"
+	local type=${2-ext4}
+
+	modprobe -a loop "$type"
+	truncate -s 320M "$tmp/$1.image"	# the least that xfs wants
+	"mkfs.$type" -q "$tmp/$1.image" >/dev/null 2>&1
 	mkdir "$tmp/$1"
 	mount -o loop "$tmp/$1.image" "$tmp/$1"
 }
