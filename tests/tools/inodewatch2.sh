@@ -240,7 +240,7 @@ refused() # text parameter...
 		is "$(sed 's/.*: //' "$tmp/insmod")" 'Invalid parameters' &&
 		[ ! -e $proc ]
 }
-long=$(printf '%5000s' | tr ' ' /)
+long=$(printf '%5000s' '' | tr ' ' /)
 check "path= that is not there is refused" refused "path=/no/such/file: there is no such file: -ENOENT" path=/no/such/file
 check "path= below a file is refused" refused "path=/proc/version/x: there is no such file: -ENOTDIR" path=/proc/version/x
 check "path= of 5000 characters is refused" refused "path=${long:0:64}...: there is no such file: -ENAMETOOLONG" "path=$long"

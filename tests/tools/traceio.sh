@@ -43,7 +43,7 @@ transfers()
 every_way() # text
 {
 	ran "$file_io" "$dir/file" read=100 pread=7,10 pwrite=8,10 readv=3,100 preadv2=2,700 pwritev2=9,11 sendfile=5,10000 \
-		sendpipe=3,100 splicein=5,10000 spliceout=3,100 splice=8,10 copy=7,100000 uread=5,1000 uwritev=4,70 ufixed=3,4096 \
+		sendpipe=3,100 splicein=5,10000 spliceout=3,100 splice=8,10 copy=7,98304 uread=5,1000 uwritev=4,70 ufixed=3,4096 \
 		uasync=10,4096 upoll=10,7 usplice=5,10 aioread=5,1000 aioreadv=4,70 aiowrite=3,4096
 	for path in rw vec sendfile splice copy uring aio; do
 		echo "$path $(sum ${path}_bytes)"
@@ -53,7 +53,7 @@ every_way() # text
 		vec $((300 + 1400 + 99))
 		sendfile $((2 * (50000 + 300)))
 		splice $((2 * (50000 + 300 + 80)))
-		copy $((2 * 700000))
+		copy $((2 * 7 * 98304))
 		uring $((5000 + 280 + 3 * 4096 + 10 * 4096 + 70 + 2 * 50))
 		aio $((5000 + 280 + 3 * 4096))
 	END
@@ -92,6 +92,23 @@ dir=$tmp/ext4
 every_way "ext4: each way"
 transfers "io_submit: read from the disk, completed by its interrupt" aio $((20 * 4096)) 0 aiodirect=20,4096
 
+for fs in xfs btrfs; do
+	disk $fs $fs
+	dir=$tmp/$fs
+	every_way "$fs: each way"
+	check "$fs: nothing pins it" umount "$dir"
+done
+modprobe virtio_blk
+mkfs.ext4 -q /dev/vda
+mkdir "$tmp/virtio"
+mount /dev/vda "$tmp/virtio"
+fs=virtio
+dir=$tmp/virtio
+every_way "ext4 on a virtio disk: each way"
+transfers "io_submit: read from the disk, completed by its interrupt" aio $((20 * 4096)) 0 aiodirect=20,4096
+umount "$dir"
+
+fs=overlay
 mkdir "$tmp/ext4"/{lower,upper,work}
 mount -t overlay overlay -o "lowerdir=$tmp/ext4/lower,upperdir=$tmp/ext4/upper,workdir=$tmp/ext4/work" "$tmp/overlay"
 dir=$tmp/overlay
