@@ -165,7 +165,7 @@ traced() # comm command...
 	set_disktop reset 1
 	strace -f -y -qq -e "trace=$calls" -e signal=none -o "$tmp/strace" "${@:2}" >/dev/null
 	take disktop
-	check "$1 ${*:3:1}: as strace says" is "$(sum bytes direction=R) $(sum bytes direction=W)" "$(awk -v "dir=$tmp/disk0/" '
+	check "$1: as strace says" is "$(sum bytes direction=R) $(sum bytes direction=W)" "$(awk -v "dir=$tmp/disk0/" '
 		function on_disk(fd) { return index(fd, "<" dir) }
 		{ sub(/^[0-9]+ +/, "") }
 		!match($0, /= [0-9]+$/) { next }
@@ -180,7 +180,7 @@ traced() # comm command...
 		/^p?read/ { read += bytes; next }
 		{ wrote += bytes }
 		END { print read + 0, wrote + 0 }' "$tmp/strace")"
-	check "$1 ${*:3:1}: something was transferred" [ "$(sum bytes)" -ge 3000000 ]
+	check "$1: something was transferred" [ "$(sum bytes)" -ge 3000000 ]
 }
 traced tar tar -cf "$tmp/disk0/tar" -C "$tmp/disk0" data
 traced dd dd "if=$tmp/disk0/data" "of=$tmp/disk0/copy" bs=7000 status=none
