@@ -116,6 +116,7 @@ struct tap_io_note {
 	struct task_struct *task;	/* NULL: free; cmpxchg to take it */
 	u8 wanted;			/* TAP_IO_READ, TAP_IO_WRITE */
 	struct tap_io_file file[2];	/* read, written */
+	const struct file *open[2];
 };
 
 /* The last places' walks go beyond them. */
@@ -128,10 +129,12 @@ static atomic64_t tap_io_notes_lost;
 
 static __always_inline void tap_io_tell(struct tap_tool *tool, bool write,
 					enum tap_io_path path, u64 bytes,
-					const struct tap_io_file *file)
+					const struct tap_io_file *file,
+					const struct file *open)
 {
 	const struct tap_io io = {
 		.file = file,
+		.open = open,
 		.bytes = bytes,
 		.path = path,
 		.write = write,
@@ -177,9 +180,9 @@ static void tap_io_tell_file(struct tap_tool *tool, bool write,
 	struct tap_io_file id = {};
 
 	if (!tool->io_wanted)
-		tap_io_tell(tool, write, path, bytes, NULL);
+		tap_io_tell(tool, write, path, bytes, NULL, NULL);
 	else if (tap_io_want(tool, file, &id))
-		tap_io_tell(tool, write, path, bytes, &id);
+		tap_io_tell(tool, write, path, bytes, &id, file);
 }
 
 /* --- system calls ------------------------------------------------------ */
@@ -205,18 +208,19 @@ void tap_file_io_exit(void *data, struct pt_regs *regs, long ret)
 	call = tap_io_call(regs);
 	path = call & ~(TAP_IO_READ | TAP_IO_WRITE);
 	if (call & TAP_IO_READ)
-		tap_io_tell(data, false, path, ret, NULL);
+		tap_io_tell(data, false, path, ret, NULL, NULL);
 	if (call & TAP_IO_WRITE)
-		tap_io_tell(data, true, path, ret, NULL);
+		tap_io_tell(data, true, path, ret, NULL, NULL);
 }
 TAP_CHECK_TRACEPOINT(sys_exit, tap_file_io_exit);
 
 static bool tap_io_want_fd(const struct tap_tool *tool, unsigned int fd,
-			   struct tap_io_file *id)
+			   struct tap_io_note *note, bool write)
 {
 	const struct file *file = files_lookup_fd_raw(current->files, fd);
 
-	return file && tap_io_want(tool, file, id);
+	note->open[write] = file;
+	return file && tap_io_want(tool, file, &note->file[write]);
 }
 
 /* The first of the places where a thread's note can be. */
@@ -266,9 +270,9 @@ static void tap_io_note_call(const struct tap_tool *tool, u8 call,
 		break;
 	}
 	note->wanted = 0;
-	if (call & TAP_IO_READ && tap_io_want_fd(tool, args[in], &note->file[0]))
+	if (call & TAP_IO_READ && tap_io_want_fd(tool, args[in], note, false))
 		note->wanted |= TAP_IO_READ;
-	if (call & TAP_IO_WRITE && tap_io_want_fd(tool, args[out], &note->file[1]))
+	if (call & TAP_IO_WRITE && tap_io_want_fd(tool, args[out], note, true))
 		note->wanted |= TAP_IO_WRITE;
 }
 
@@ -307,9 +311,11 @@ void tap_file_io_exit_files(void *data, struct pt_regs *regs, long ret)
 	if (!note)
 		return;
 	if (ret > 0 && note->wanted & TAP_IO_READ)
-		tap_io_tell(data, false, call & TAP_IO_PATH, ret, &note->file[0]);
+		tap_io_tell(data, false, call & TAP_IO_PATH, ret, &note->file[0],
+			    note->open[0]);
 	if (ret > 0 && note->wanted & TAP_IO_WRITE)
-		tap_io_tell(data, true, call & TAP_IO_PATH, ret, &note->file[1]);
+		tap_io_tell(data, true, call & TAP_IO_PATH, ret, &note->file[1],
+			    note->open[1]);
 	/* pairs with the cmpxchg() of who takes the place */
 	smp_store_release(&note->task, NULL);
 }
@@ -342,7 +348,7 @@ TAP_IO_URING_COMPLETE(tap_file_io_uring)
 		/* the file that was read is given back already */
 		if (!tool->io_wanted)
 			tap_io_tell(tool, false, TAP_IO_URING, req->cqe.res,
-				    NULL);
+				    NULL, NULL);
 		fallthrough;
 	case IORING_OP_WRITE:
 	case IORING_OP_WRITEV:
@@ -380,6 +386,7 @@ void tap_file_io_aio_complete(struct tap_tool *tool, const struct tap_args *args
 	const struct tap_io io = {
 		.owner = &owner,
 		.file = &id,
+		.open = kiocb->ki_filp,
 		.bytes = res,
 		.path = TAP_IO_AIO,
 		.write = kiocb->ki_flags & IOCB_WRITE,

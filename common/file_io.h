@@ -13,6 +13,7 @@
 
 #include "tap.h"
 
+struct file;
 struct io_ring_ctx;
 struct io_uring_cqe;
 
@@ -69,6 +70,8 @@ struct tap_io_owner {
  * struct tap_io - a transfer
  * @owner: whose it is; NULL: the current task's
  * @file: which file; NULL in a tool that does not ask
+ * @open: which open file, by its address alone: it may be gone already. NULL in
+ *        a tool that does not ask
  * @bytes: how many were transferred, never 0
  * @path: the way they took
  * @write: written to the file, else read from it
@@ -76,6 +79,7 @@ struct tap_io_owner {
 struct tap_io {
 	const struct tap_io_owner *owner;
 	const struct tap_io_file *file;
+	const struct file *open;
 	u64 bytes;
 	enum tap_io_path path;
 	bool write;
