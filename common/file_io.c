@@ -108,12 +108,29 @@ static const u8 tap_io_calls_32[] = {
 static const u8 tap_io_calls_32[] = { 0 };
 #endif
 
+/* Which argument is the descriptor that is read, and that is written. */
+static const u8 tap_io_args[TAP_IO_NR_PATHS][2] = {
+	[TAP_IO_SENDFILE] = { 1, 0 },
+	[TAP_IO_SPLICE] = { 0, 2 },
+	[TAP_IO_COPY] = { 0, 2 },
+};
+
+/* The kernel's functions that do it. */
+static const char *const tap_io_functions[][2] = {
+	[TAP_IO_RW] = { "vfs_read", "vfs_write" },
+	[TAP_IO_VEC] = { "vfs_readv", "vfs_writev" },
+	[TAP_IO_SENDFILE] = { "do_sendfile", "do_sendfile" },
+	[TAP_IO_SPLICE] = { "do_splice", "do_splice" },
+	[TAP_IO_COPY] = { "vfs_copy_file_range", "vfs_copy_file_range" },
+};
+
 /*
  * The files of a system call that are wanted. Only its thread writes them, and
  * looks for them; others only see that the place is taken.
  */
 struct tap_io_note {
 	struct task_struct *task;	/* NULL: free; cmpxchg to take it */
+	atomic_t begun;			/* notes of who looks here first */
 	u8 wanted;			/* TAP_IO_READ, TAP_IO_WRITE */
 	struct tap_io_file file[2];	/* read, written */
 	const struct file *open[2];
@@ -127,62 +144,75 @@ static struct tap_inflight tap_io_owners;
 static struct tap_io_note *tap_io_notes;
 static atomic64_t tap_io_notes_lost;
 
-static __always_inline void tap_io_tell(struct tap_tool *tool, bool write,
-					enum tap_io_path path, u64 bytes,
-					const struct tap_io_file *file,
-					const struct file *open)
+static __always_inline void tap_io_tell(struct tap_tool *tool,
+					const struct tap_io *io)
 {
-	const struct tap_io io = {
-		.file = file,
-		.open = open,
-		.bytes = bytes,
-		.path = path,
-		.write = write,
-	};
-
 	if (!tap_begin(tool, current))
 		return;
-	tool->io(tool, &io);
+	tool->io(tool, io);
 	tap_end();
+}
+
+/* Does the tool hear of a call with this result? EBADF: there was no file. */
+static __always_inline bool tap_io_counts(const struct tap_tool *tool, long ret)
+{
+	return likely(ret > 0) || (tool->io_calls && ret != -EBADF);
 }
 
 /* --- files ------------------------------------------------------------- */
 
 /*
- * Is this file wanted? @file need not be held, but then RCU's reader calls: from
- * 6.7 on its memory may be another file's by now, which has no inode yet.
+ * The inode of a file that is wanted, else NULL. @file need not be held, but then
+ * RCU's reader calls: from 6.7 on its memory may be another file's by now, which
+ * has no inode yet.
  */
-static bool tap_io_want(const struct tap_tool *tool, const struct file *file,
-			struct tap_io_file *id)
+static __always_inline const struct inode *
+tap_io_want(const struct tap_tool *tool, const struct file *file)
 {
 	const struct inode *inode = READ_ONCE(file->f_inode);
-	const struct super_block *sb;
 
-	if (unlikely(!inode))
-		return false;
-	sb = inode->i_sb;
+	return likely(inode) && tool->io_wanted(inode) ? inode : NULL;
+}
+
+static void tap_io_file_set(struct tap_io_file *id, const struct inode *inode)
+{
+	const struct super_block *sb = inode->i_sb;
+
 	id->ino = inode->i_ino;
 	id->dev = sb->s_dev;
 	BUILD_BUG_ON(sizeof(id->disk) != sizeof(sb->s_id));
 	/* file systems on a device call themselves by its name */
-	if (S_ISREG(inode->i_mode) && sb->s_type->fs_flags & FS_REQUIRES_DEV)
+	if (tap_io_on_disk(inode))
 		memcpy(id->disk, sb->s_id, sizeof(sb->s_id));
 	else
 		id->disk[0] = '\0';
-	return tool->io_wanted(id);
 }
 
 /* tap_io_tell() of a file that is at hand. */
 static void tap_io_tell_file(struct tap_tool *tool, bool write,
-			     enum tap_io_path path, u64 bytes,
-			     const struct file *file)
+			     enum tap_io_path path, long ret,
+			     const struct file *file, const char *function)
 {
-	struct tap_io_file id = {};
+	struct tap_io_file id;
+	const struct inode *inode;
+	struct tap_io io = {
+		.bytes = max(ret, 0L),
+		.error = min(ret, 0L),
+		.path = path,
+		.write = write,
+	};
 
-	if (!tool->io_wanted)
-		tap_io_tell(tool, write, path, bytes, NULL, NULL);
-	else if (tap_io_want(tool, file, &id))
-		tap_io_tell(tool, write, path, bytes, &id, file);
+	if (tool->io_wanted) {
+		/* a request that was cancelled has not got its file yet */
+		inode = file ? tap_io_want(tool, file) : NULL;
+		if (!inode)
+			return;
+		tap_io_file_set(&id, inode);
+		io.file = &id;
+		io.open = file;
+		io.function = function;
+	}
+	tap_io_tell(tool, &io);
 }
 
 /* --- system calls ------------------------------------------------------ */
@@ -200,41 +230,35 @@ static __always_inline u8 tap_io_call(struct pt_regs *regs)
 
 void tap_file_io_exit(void *data, struct pt_regs *regs, long ret)
 {
-	enum tap_io_path path;
+	struct tap_io io = { .bytes = ret };
 	u8 call;
 
 	if (ret <= 0)
 		return;
 	call = tap_io_call(regs);
-	path = call & ~(TAP_IO_READ | TAP_IO_WRITE);
+	io.path = call & TAP_IO_PATH;
 	if (call & TAP_IO_READ)
-		tap_io_tell(data, false, path, ret, NULL, NULL);
+		tap_io_tell(data, &io);
+	io.write = true;
 	if (call & TAP_IO_WRITE)
-		tap_io_tell(data, true, path, ret, NULL, NULL);
+		tap_io_tell(data, &io);
 }
 TAP_CHECK_TRACEPOINT(sys_exit, tap_file_io_exit);
 
-static bool tap_io_want_fd(const struct tap_tool *tool, unsigned int fd,
-			   struct tap_io_note *note, bool write)
-{
-	const struct file *file = files_lookup_fd_raw(current->files, fd);
-
-	note->open[write] = file;
-	return file && tap_io_want(tool, file, &note->file[write]);
-}
-
 /* The first of the places where a thread's note can be. */
-static struct tap_io_note *tap_io_note_first(void)
+static __always_inline struct tap_io_note *tap_io_note_first(void)
 {
 	return tap_io_notes + hash_ptr(current, TAP_IO_NOTES_BITS);
 }
 
-/* The current task's note, or NULL. */
-static struct tap_io_note *tap_io_note_find(void)
+/* The current task's note, or NULL: most calls are on files that nobody wants. */
+static __always_inline struct tap_io_note *tap_io_note_find(void)
 {
 	struct tap_io_note *note = tap_io_note_first();
 	struct tap_io_note *end = note + TAP_IO_NOTES_WALK;
 
+	if (!atomic_read(&note->begun))
+		return NULL;
 	for (; note < end; note++)
 		if (READ_ONCE(note->task) == current)
 			return note;
@@ -244,36 +268,33 @@ static struct tap_io_note *tap_io_note_find(void)
 /* A place for a note, or NULL without room. The current task has none yet. */
 static struct tap_io_note *tap_io_note_new(void)
 {
-	struct tap_io_note *note = tap_io_note_first();
+	struct tap_io_note *first = tap_io_note_first(), *note = first;
 	int i;
 
-	for (i = 0; i < TAP_IO_NOTES_WALK; i++, note++)
-		if (!READ_ONCE(note->task) && !cmpxchg(&note->task, NULL, current))
+	for (i = 0; i < TAP_IO_NOTES_WALK; i++, note++) {
+		if (!READ_ONCE(note->task) && !cmpxchg(&note->task, NULL, current)) {
+			atomic_inc(&first->begun);
 			return note;
+		}
+	}
 	atomic64_inc(&tap_io_notes_lost);
 	return NULL;
 }
 
-/* The files of a call: which argument is what was read, and what was written. */
-static void tap_io_note_call(const struct tap_tool *tool, u8 call,
-			     const unsigned long *args, struct tap_io_note *note)
+static __always_inline void tap_io_note_end(struct tap_io_note *note)
 {
-	unsigned int in = 0, out = 0;
+	atomic_dec(&tap_io_note_first()->begun);
+	/* pairs with the cmpxchg() of who takes the place */
+	smp_store_release(&note->task, NULL);
+}
 
-	switch (call & TAP_IO_PATH) {
-	case TAP_IO_SENDFILE:
-		in = 1;
-		break;
-	case TAP_IO_SPLICE:
-	case TAP_IO_COPY:
-		out = 2;
-		break;
-	}
-	note->wanted = 0;
-	if (call & TAP_IO_READ && tap_io_want_fd(tool, args[in], note, false))
-		note->wanted |= TAP_IO_READ;
-	if (call & TAP_IO_WRITE && tap_io_want_fd(tool, args[out], note, true))
-		note->wanted |= TAP_IO_WRITE;
+/* The inode that a descriptor stands for, if it is wanted. */
+static __always_inline const struct inode *
+tap_io_want_fd(const struct tap_tool *tool, unsigned int fd,
+	       const struct file **file)
+{
+	*file = files_lookup_fd_raw(current->files, fd);
+	return *file ? tap_io_want(tool, *file) : NULL;
 }
 
 /*
@@ -282,42 +303,72 @@ static void tap_io_note_call(const struct tap_tool *tool, u8 call,
  */
 void tap_file_io_enter(void *data, struct pt_regs *regs, long nr)
 {
+	const struct inode *inode[2] = {};
+	const struct file *open[2];
 	struct tap_io_note *note;
 	unsigned long args[6];
 	u8 call = tap_io_call(regs);
+	int i;
 
 	if (!(call & (TAP_IO_READ | TAP_IO_WRITE)))
 		return;
 	syscall_get_arguments(current, regs, args);
 	preempt_disable_notrace();
+	if (call & TAP_IO_READ)
+		inode[0] = tap_io_want_fd(data, args[tap_io_args[call & TAP_IO_PATH][0]],
+					  &open[0]);
+	if (call & TAP_IO_WRITE)
+		inode[1] = tap_io_want_fd(data, args[tap_io_args[call & TAP_IO_PATH][1]],
+					  &open[1]);
+	if (!inode[0] && !inode[1])
+		goto out;
 	note = tap_io_note_new();
-	if (likely(note)) {
-		tap_io_note_call(data, call, args, note);
-		if (!note->wanted)
-			WRITE_ONCE(note->task, NULL);
+	if (unlikely(!note))
+		goto out;
+	note->wanted = 0;
+	for (i = 0; i < 2; i++) {
+		if (!inode[i])
+			continue;
+		note->wanted |= i ? TAP_IO_WRITE : TAP_IO_READ;
+		note->open[i] = open[i];
+		tap_io_file_set(&note->file[i], inode[i]);
 	}
+out:
 	preempt_enable_notrace();
 }
 TAP_CHECK_TRACEPOINT(sys_enter, tap_file_io_enter);
 
+static void tap_io_tell_note(struct tap_tool *tool, const struct tap_io_note *note,
+			     enum tap_io_path path, bool write, long ret)
+{
+	const struct tap_io io = {
+		.file = &note->file[write],
+		.open = note->open[write],
+		.function = tap_io_functions[path][write],
+		.bytes = max(ret, 0L),
+		.error = min(ret, 0L),
+		.path = path,
+		.write = write,
+	};
+
+	tap_io_tell(tool, &io);
+}
+
 void tap_file_io_exit_files(void *data, struct pt_regs *regs, long ret)
 {
-	u8 call = tap_io_call(regs);
-	struct tap_io_note *note;
+	struct tap_io_note *note = tap_io_note_find();
+	u8 call;
 
-	if (!(call & (TAP_IO_READ | TAP_IO_WRITE)))
-		return;
-	note = tap_io_note_find();
 	if (!note)
 		return;
-	if (ret > 0 && note->wanted & TAP_IO_READ)
-		tap_io_tell(data, false, call & TAP_IO_PATH, ret, &note->file[0],
-			    note->open[0]);
-	if (ret > 0 && note->wanted & TAP_IO_WRITE)
-		tap_io_tell(data, true, call & TAP_IO_PATH, ret, &note->file[1],
-			    note->open[1]);
-	/* pairs with the cmpxchg() of who takes the place */
-	smp_store_release(&note->task, NULL);
+	call = tap_io_call(regs);
+	if (tap_io_counts(data, ret)) {
+		if (note->wanted & TAP_IO_READ)
+			tap_io_tell_note(data, note, call & TAP_IO_PATH, false, ret);
+		if (note->wanted & TAP_IO_WRITE)
+			tap_io_tell_note(data, note, call & TAP_IO_PATH, true, ret);
+	}
+	tap_io_note_end(note);
 }
 TAP_CHECK_TRACEPOINT(sys_exit, tap_file_io_exit_files);
 
@@ -334,7 +385,7 @@ TAP_IO_URING_COMPLETE(tap_file_io_uring)
 	const struct io_kiocb *req = request;
 	struct tap_tool *tool = data;
 
-	if (!req || req->cqe.res <= 0)
+	if (!req || !tap_io_counts(tool, req->cqe.res))
 		return;
 	switch (req->opcode) {
 	case IORING_OP_READ:
@@ -342,20 +393,22 @@ TAP_IO_URING_COMPLETE(tap_file_io_uring)
 	case IORING_OP_READ_FIXED:
 	case IORING_OP_READV_FIXED:
 		tap_io_tell_file(tool, false, TAP_IO_URING, req->cqe.res,
-				 req->file);
+				 req->file, "io_read");
 		break;
 	case IORING_OP_SPLICE:
 		/* the file that was read is given back already */
 		if (!tool->io_wanted)
-			tap_io_tell(tool, false, TAP_IO_URING, req->cqe.res,
-				    NULL, NULL);
-		fallthrough;
+			tap_io_tell_file(tool, false, TAP_IO_URING, req->cqe.res,
+					 NULL, NULL);
+		tap_io_tell_file(tool, true, TAP_IO_URING, req->cqe.res,
+				 req->file, "io_splice");
+		break;
 	case IORING_OP_WRITE:
 	case IORING_OP_WRITEV:
 	case IORING_OP_WRITE_FIXED:
 	case IORING_OP_WRITEV_FIXED:
 		tap_io_tell_file(tool, true, TAP_IO_URING, req->cqe.res,
-				 req->file);
+				 req->file, "io_write");
 		break;
 	}
 }
@@ -366,37 +419,50 @@ TAP_CHECK_TRACEPOINT(io_uring_complete, tap_file_io_uring);
 
 void tap_file_io_aio_submit(struct tap_tool *tool, const struct tap_args *args)
 {
+	const struct kiocb *kiocb = (void *)tap_arg(args, 0);
 	struct tap_io_owner owner = {};
 
+	if (tool->io_wanted && !tap_io_want(tool, kiocb->ki_filp))
+		return;
 	if (!tap_begin(tool, current))
 		return;
 	tap_who_set(&owner.who, current, READ_ONCE(tool->by_thread));
 	tap_names_set(&owner.names, current);
 	owner.ppid = rcu_dereference_raw(current->real_parent)->tgid;
-	tap_inflight_put(&tap_io_owners, tap_arg(args, 0), &owner);
+	tap_inflight_put(&tap_io_owners, (uintptr_t)kiocb, &owner);
 	tap_end();
 }
 
 void tap_file_io_aio_complete(struct tap_tool *tool, const struct tap_args *args)
 {
 	const struct kiocb *kiocb = (void *)tap_arg(args, 0);
+	bool write = kiocb->ki_flags & IOCB_WRITE;
 	long res = tap_arg(args, 1);
 	struct tap_io_owner owner;
-	struct tap_io_file id = {};
-	const struct tap_io io = {
+	struct tap_io_file id;
+	const struct inode *inode;
+	struct tap_io io = {
 		.owner = &owner,
-		.file = &id,
-		.open = kiocb->ki_filp,
-		.bytes = res,
+		.bytes = max(res, 0L),
+		.error = min(res, 0L),
 		.path = TAP_IO_AIO,
-		.write = kiocb->ki_flags & IOCB_WRITE,
+		.write = write,
 	};
 
 	preempt_disable_notrace();
+	if (tool->io_wanted) {
+		inode = tap_io_want(tool, kiocb->ki_filp);
+		if (!inode)
+			goto out;
+		tap_io_file_set(&id, inode);
+		io.file = &id;
+		io.open = kiocb->ki_filp;
+		io.function = write ? "aio_write" : "aio_read";
+	}
 	if (tap_inflight_take(&tap_io_owners, (uintptr_t)kiocb, &owner) &&
-	    res > 0 &&
-	    (!tool->io_wanted || tap_io_want(tool, kiocb->ki_filp, &id)))
+	    tap_io_counts(tool, res))
 		tool->io(tool, &io);
+out:
 	preempt_enable_notrace();
 }
 
@@ -425,23 +491,41 @@ bool tap_file_io_kernel(struct tap_tool *tool, const struct tap_args *args,
 	const struct file *file = (void *)tap_arg(args, 0);
 
 	*(const struct file **)data = file;
-	return !(file->f_mode & FMODE_NOACCOUNT) && !tap_io_is_part();
+	if (file->f_mode & FMODE_NOACCOUNT)
+		return READ_ONCE(tool->io_stacked);
+	return !tap_io_is_part();
+}
+
+static void tap_io_kernel_end(struct tap_tool *tool, bool write, long ret,
+			      const void *data, const char *function)
+{
+	if (tap_io_counts(tool, ret))
+		tap_io_tell_file(tool, write, TAP_IO_KERNEL, ret,
+				 *(const struct file **)data, function);
 }
 
 void tap_file_io_kernel_read(struct tap_tool *tool, void *data,
 			     unsigned long value)
 {
-	if ((long)value > 0)
-		tap_io_tell_file(tool, false, TAP_IO_KERNEL, value,
-				 *(const struct file **)data);
+	tap_io_kernel_end(tool, false, value, data, "__kernel_read");
 }
 
 void tap_file_io_kernel_write(struct tap_tool *tool, void *data,
 			      unsigned long value)
 {
-	if ((long)value > 0)
-		tap_io_tell_file(tool, true, TAP_IO_KERNEL, value,
-				 *(const struct file **)data);
+	tap_io_kernel_end(tool, true, value, data, "__kernel_write");
+}
+
+void tap_file_io_iter_read(struct tap_tool *tool, void *data,
+			   unsigned long value)
+{
+	tap_io_kernel_end(tool, false, value, data, "vfs_iter_read");
+}
+
+void tap_file_io_iter_write(struct tap_tool *tool, void *data,
+			    unsigned long value)
+{
+	tap_io_kernel_end(tool, true, value, data, "vfs_iter_write");
 }
 
 /* --- what the handlers need -------------------------------------------- */

@@ -4,16 +4,19 @@
  *
  * What a tool says to have these events: TAP_FILE_IO in its descriptor,
  * TAP_FILE_IO_PROBES in its list of probes; TAP_FILE_IO_FILES and
- * TAP_FILE_IO_FILES_PROBES instead if it has to know the files.
+ * TAP_FILE_IO_FILES_PROBES instead if it has to know the files; with
+ * TAP_FILE_IO_CALLS instead of the former it hears of calls that moved nothing,
+ * too.
  */
 #ifndef TAP_FILE_IO_H
 #define TAP_FILE_IO_H
 
+#include <linux/fs.h>
+#include <linux/stat.h>
 #include <linux/types.h>
 
 #include "tap.h"
 
-struct file;
 struct io_ring_ctx;
 struct io_uring_cqe;
 
@@ -67,12 +70,14 @@ struct tap_io_owner {
 };
 
 /**
- * struct tap_io - a transfer
+ * struct tap_io - a transfer, or a call that moved nothing
  * @owner: whose it is; NULL: the current task's
  * @file: which file; NULL in a tool that does not ask
  * @open: which open file, by its address alone: it may be gone already. NULL in
  *        a tool that does not ask
- * @bytes: how many were transferred, never 0
+ * @function: the kernel's function that does it. NULL in a tool that does not ask
+ * @bytes: how many were transferred; 0 only in a tool with TAP_FILE_IO_CALLS
+ * @error: what the call failed with, as -EAGAIN; else 0
  * @path: the way they took
  * @write: written to the file, else read from it
  */
@@ -80,7 +85,9 @@ struct tap_io {
 	const struct tap_io_owner *owner;
 	const struct tap_io_file *file;
 	const struct file *open;
+	const char *function;
 	u64 bytes;
+	int error;
 	enum tap_io_path path;
 	bool write;
 };
@@ -187,6 +194,28 @@ void tap_file_io_kernel_read(struct tap_tool *tool, void *data,
 void tap_file_io_kernel_write(struct tap_tool *tool, void *data,
 			      unsigned long value);
 
+/**
+ * tap_file_io_iter_read() - vfs_iter_read() has
+ * @tool: the tool
+ * @data: has the file
+ * @value: bytes, or an error
+ *
+ * Context: process.
+ */
+void tap_file_io_iter_read(struct tap_tool *tool, void *data,
+			   unsigned long value);
+
+/**
+ * tap_file_io_iter_write() - vfs_iter_write() has
+ * @tool: the tool
+ * @data: has the file
+ * @value: bytes, or an error
+ *
+ * Context: process.
+ */
+void tap_file_io_iter_write(struct tap_tool *tool, void *data,
+			    unsigned long value);
+
 #ifdef TAP_IO_URING_COMPLETE
 /* A request of io_uring is completed: handler of io_uring_complete. */
 TAP_IO_URING_COMPLETE(tap_file_io_uring);
@@ -218,10 +247,10 @@ TAP_IO_URING_COMPLETE(tap_file_io_uring);
 	TAP_FILE_IO_AIO("aio_prep_rw", tap_file_io_aio_submit),			\
 	TAP_FILE_IO_AIO("aio_complete_rw", tap_file_io_aio_complete),		\
 	TAP_FILE_IO_KERNEL(tap_file_io_kernel_read, "__kernel_read"),		\
-	TAP_FILE_IO_KERNEL(tap_file_io_kernel_read, "vfs_iter_read"),		\
+	TAP_FILE_IO_KERNEL(tap_file_io_iter_read, "vfs_iter_read"),		\
 	TAP_FILE_IO_KERNEL(tap_file_io_kernel_write, "__kernel_write_iter",	\
 			   "__kernel_write"),					\
-	TAP_FILE_IO_KERNEL(tap_file_io_kernel_write, "vfs_iter_write")
+	TAP_FILE_IO_KERNEL(tap_file_io_iter_write, "vfs_iter_write")
 
 /* The hooks, for each way that bytes can take. */
 #define TAP_FILE_IO_PROBES						\
@@ -234,12 +263,26 @@ TAP_IO_URING_COMPLETE(tap_file_io_uring);
 		  NULL),							\
 	TAP_FILE_IO_NO_CALLS
 
-/* What a descriptor says, beside the handler; and which files are wanted. */
+/* What a descriptor says: the handler, and which files are wanted. */
 #define TAP_FILE_IO(handler)						\
 	.source = &tap_file_io_source, .io = (handler)
 #define TAP_FILE_IO_FILES(handler, wanted)				\
 	.source = &tap_file_io_files_source, .io = (handler),			\
 	.io_wanted = (wanted), .prepare = tap_file_io_files_prepare
+#define TAP_FILE_IO_CALLS(handler, wanted)				\
+	TAP_FILE_IO_FILES(handler, wanted), .io_calls = true
+
+/**
+ * tap_io_on_disk() - is it a regular file on a block device?
+ * @inode: the file's
+ *
+ * Return: true if it is.
+ */
+static inline bool tap_io_on_disk(const struct inode *inode)
+{
+	return S_ISREG(inode->i_mode) &&
+	       inode->i_sb->s_type->fs_flags & FS_REQUIRES_DEV;
+}
 
 /**
  * tap_io_ppid() - the parent of the process that an event belongs to

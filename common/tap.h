@@ -29,9 +29,9 @@
 #include "window.h"
 
 struct dentry;
+struct inode;
 struct proc_dir_entry;
 struct tap_io;
-struct tap_io_file;
 struct tap_root;
 
 /**
@@ -58,6 +58,10 @@ struct tap_source {
  *      tap_begin() and tap_end()
  * @io_wanted: tools with TAP_FILE_IO_FILES: are transfers on this file wanted?
  *             Called with the CPU pinned
+ * @io_calls: tools with TAP_FILE_IO_CALLS: @io is called for calls that moved
+ *            nothing, too, unless there was no file (EBADF)
+ * @io_stacked: parameter, for who has @io_wanted: @io is called for what a
+ *              stacked file system does to the file below, too
  * @columns: what a line shows
  * @nr_columns: how many
  * @layout: table tools: what a row holds. @layout.max_rows is the parameter
@@ -112,7 +116,9 @@ struct tap_tool {
 	unsigned int nr_probes;
 	const struct tap_source *source;
 	void (*io)(struct tap_tool *tool, const struct tap_io *io);
-	bool (*io_wanted)(const struct tap_io_file *file);
+	bool (*io_wanted)(const struct inode *inode);
+	bool io_calls;
+	bool io_stacked;
 	const struct tap_column *columns;
 	unsigned int nr_columns;
 

@@ -30,11 +30,6 @@ enum disktop_sum {
 	DISKTOP_NR_SUMS,
 };
 
-static bool disktop_wanted(const struct tap_io_file *file)
-{
-	return file->disk[0];
-}
-
 static void disktop_io(struct tap_tool *tool, const struct tap_io *io)
 {
 	struct disktop_key key = { .ppid = tap_io_ppid(io), .dev = io->file->dev,
@@ -104,7 +99,7 @@ static void disktop_header(struct tap_text *text,
 static struct tap_tool disktop = {
 	TAP_DEFAULTS("disktop"),
 	TAP_PROBES(disktop_probes),
-	TAP_FILE_IO_FILES(disktop_io, disktop_wanted),
+	TAP_FILE_IO_FILES(disktop_io, tap_io_on_disk),
 	TAP_COLUMNS(disktop_columns),
 	.layout = TAP_LAYOUT(struct disktop_key, struct disktop_attr,
 			     DISKTOP_NR_SUMS),

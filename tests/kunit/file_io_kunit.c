@@ -14,6 +14,7 @@
 struct file_io_told {
 	struct tap_tool tool;
 	struct tap_io io[4];
+	struct tap_io_file files[4];
 	struct tap_io_owner owner;
 	unsigned int nr;
 	bool pinned;
@@ -26,8 +27,11 @@ static void file_io_io(struct tap_tool *tool, const struct tap_io *io)
 	told->pinned = preempt_count();
 	if (io->owner)
 		told->owner = *io->owner;
-	if (told->nr < ARRAY_SIZE(told->io))
+	if (told->nr < ARRAY_SIZE(told->io)) {
 		told->io[told->nr] = *io;
+		if (io->file)
+			told->files[told->nr] = *io->file;
+	}
 	told->nr++;
 }
 
@@ -235,6 +239,86 @@ static void tap_file_io_test_kernel(struct kunit *test)
 	expect(test, 1, TAP_IO_KERNEL, true, 20);
 }
 
+static bool file_io_wanted(const struct inode *inode)
+{
+	return inode->i_ino == 7;
+}
+
+/* A tool that hears of calls that moved nothing, and has to know the file. */
+static void tap_file_io_test_calls_that_move_nothing(struct kunit *test)
+{
+	struct super_block *sb = kunit_kzalloc(test, sizeof(*sb), GFP_KERNEL);
+	struct inode *inode = kunit_kzalloc(test, sizeof(*inode), GFP_KERNEL);
+	struct file *file = kunit_kzalloc(test, sizeof(*file), GFP_KERNEL);
+	struct kiocb *kiocb = kunit_kzalloc(test, sizeof(*kiocb), GFP_KERNEL);
+	struct file_io_told *told = test->priv;
+	const struct file *noted = file;
+	int i;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, sb);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, inode);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, file);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, kiocb);
+	sb->s_dev = MKDEV(8, 5);
+	inode->i_sb = sb;
+	inode->i_ino = 7;
+	file->f_inode = inode;
+	kiocb->ki_filp = file;
+	told->tool.io_wanted = file_io_wanted;
+	told->tool.io_calls = true;
+
+	tap_file_io_kernel_read(&told->tool, &noted, 0);
+	tap_file_io_iter_write(&told->tool, &noted, -EIO);
+	tap_file_io_kernel_read(&told->tool, &noted, -EBADF);
+	KUNIT_EXPECT_EQ(test, told->nr, 2);
+	expect(test, 0, TAP_IO_KERNEL, false, 0);
+	expect(test, 1, TAP_IO_KERNEL, true, 0);
+	KUNIT_EXPECT_EQ(test, told->io[0].error, 0);
+	KUNIT_EXPECT_EQ(test, told->io[1].error, -EIO);
+	KUNIT_EXPECT_STREQ(test, told->io[0].function, "__kernel_read");
+	KUNIT_EXPECT_STREQ(test, told->io[1].function, "vfs_iter_write");
+	for (i = 0; i < 2; i++) {
+		KUNIT_EXPECT_PTR_EQ(test, told->io[i].open,
+				    (const struct file *)file);
+		KUNIT_EXPECT_EQ(test, told->files[i].ino, 7);
+		KUNIT_EXPECT_EQ(test, told->files[i].dev, MKDEV(8, 5));
+	}
+
+	submit(told, kiocb);
+	complete_aio(told, kiocb, -EAGAIN);
+	KUNIT_EXPECT_EQ(test, told->nr, 1);
+	expect(test, 0, TAP_IO_AIO, false, 0);
+	KUNIT_EXPECT_EQ(test, told->io[0].error, -EAGAIN);
+	KUNIT_EXPECT_STREQ(test, told->io[0].function, "aio_read");
+
+	/* another file */
+	inode->i_ino = 8;
+	submit(told, kiocb);
+	inode->i_ino = 7;
+	complete_aio(told, kiocb, 10);
+	KUNIT_EXPECT_EQ(test, told->nr, 0);
+	/* one that is just being made */
+	file->f_inode = NULL;
+	tap_file_io_kernel_read(&told->tool, &noted, 10);
+	KUNIT_EXPECT_EQ(test, told->nr, 0);
+}
+
+static void tap_file_io_test_stacked(struct kunit *test)
+{
+	struct file *file = kunit_kzalloc(test, sizeof(*file), GFP_KERNEL);
+	struct pt_regs regs = { .di = (uintptr_t)file };
+	const struct tap_args args = { .regs = &regs };
+	struct file_io_told *told = test->priv;
+	const struct file *noted;
+	bool wanted;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, file);
+	file->f_mode = FMODE_NOACCOUNT;
+	told->tool.io_stacked = true;
+	wanted = tap_file_io_kernel(&told->tool, &args, &noted);
+	KUNIT_EXPECT_TRUE(test, wanted);
+}
+
 static struct kunit_case tap_file_io_cases[] = {
 	KUNIT_CASE(tap_file_io_test_calls),
 	KUNIT_CASE(tap_file_io_test_calls_with_two_files),
@@ -242,6 +326,8 @@ static struct kunit_case tap_file_io_cases[] = {
 	KUNIT_CASE(tap_file_io_test_aio),
 	KUNIT_CASE(tap_file_io_test_too_many_requests),
 	KUNIT_CASE(tap_file_io_test_kernel),
+	KUNIT_CASE(tap_file_io_test_calls_that_move_nothing),
+	KUNIT_CASE(tap_file_io_test_stacked),
 	{}
 };
 
