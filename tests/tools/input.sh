@@ -46,7 +46,7 @@ wrong() # parameter
 		printf '%s\0' /no/such/file "$(repeated / 5000)" TOOLS/ /proc/version/x no/such/file ' /' "$(repeated x 256)"
 		;;
 	attrs) printf '%s\0' owner '' 0 1 Mode ALL mode,all ;;
-	enabled | escape | hist | irq | return | self | udp | verbose)
+	enabled | escape | hist | irq | return | self | stacked | udp | verbose)
 		printf '%s\0' 2 yes '' -1 01 0x1 '1 ' ' 1' 11 on
 		;;
 	functions)
@@ -124,7 +124,7 @@ right() # parameter tool
 	ino) echo 1 4294967296 18446744073709551615 0xffffffffffffffff ;;
 	path) echo ;; # dev= and ino= are set
 	attrs) echo all mode ;;
-	enabled | escape | hist | irq | return | self | udp | verbose) echo 0 1 ;;
+	enabled | escape | hist | irq | return | self | stacked | udp | verbose) echo 0 1 ;;
 	names) echo thread process ;;
 	esac
 }

@@ -49,6 +49,7 @@ lines()
 	case $1 in
 	dropwatch) echo '[0-9]+ packets dropped at [^ ]+( \([^ ]+\))?' ;;
 	inodewatch2) echo '[^ ]+\([0-9]+\) (setattr_copy|notify_change) 0x[0-9a-f]+/[0-9]+ [0-7]+ [0-9]+' ;;
+	inodewatch) echo '[^ ]+\([0-9]+\) [a-z_]+ 0x[0-9a-f]+/[0-9]+' ;;
 	ioblktime) echo ' *[^ ]+   [RW]( [ 0-9]{9}[0-9]){3}' ;;
 	disktop) echo '[ 0-9]{7}[0-9] [ 0-9]{7}[0-9] [ 0-9]{7}[0-9] +[^ ]+ +[^ ]+ +[RW] [ 0-9]{11}[0-9]' ;;
 	nettop) echo '[ 0-9]{4}[0-9] [ 0-9]{4}[0-9] [^ ]+ *( [ 0-9]{6}[0-9]){4} [^ ]+ *' ;;
@@ -59,6 +60,7 @@ lines()
 	thread_times) echo ' *[^ ]+ [ 0-9]{4}[0-9]( [ 0-9]{2}[0-9]\.[0-9]{2}%){2}' ;;
 	topsys) echo ' *[^ ]+ [ 0-9]{9}[0-9]' ;;
 	traceio) echo '[ 0-9]{7}[0-9] +[^ ]+ r: +[0-9]+ (  B|KiB|MiB|GiB) w: +[0-9]+ (  B|KiB|MiB|GiB)' ;;
+	traceio2) echo '[^ ]+\([0-9]+\) [a-z_]+ 0x[0-9a-f]+' ;;
 	esac
 }
 trailer='# window_ms=[0-9]+ state=(partial|complete|running) rows=[0-9]+ shown=[0-9]+ events=[0-9]+ lost=0 self=[0-9]+'
