@@ -38,7 +38,6 @@
 #include <linux/mm_types.h>	/* trace/events need struct folio (7.x) */
 #include <linux/sched.h>
 #include <linux/string.h>
-#include <linux/unistd.h>
 #include <asm/syscall.h>
 #ifdef TAP_IO_URING_COMPLETE
 #include <linux/io_uring_types.h>
@@ -48,6 +47,7 @@
 
 #include "file_io.h"
 #include "inflight.h"
+#include "io_calls.h"
 
 /* Requests of io_submit() in flight that are known. */
 #define TAP_IO_REQUESTS 4096
@@ -58,71 +58,6 @@
  */
 #define TAP_IO_NOTES_BITS 13
 #define TAP_IO_NOTES_WALK 8
-
-/* What a system call does: a path, the directions, or that others count it. */
-#define TAP_IO_READ 0x40
-#define TAP_IO_WRITE 0x80
-#define TAP_IO_PARTS 0x20
-#define TAP_IO_PATH 0x1f
-
-#define TAP_IO_CALLS(NR)						\
-	[NR(read)] = TAP_IO_READ | TAP_IO_RW,					\
-	[NR(write)] = TAP_IO_WRITE | TAP_IO_RW,					\
-	[NR(pread64)] = TAP_IO_READ | TAP_IO_RW,				\
-	[NR(pwrite64)] = TAP_IO_WRITE | TAP_IO_RW,				\
-	TAP_IO_CALLS_VEC(NR),							\
-	[NR(sendfile)] = TAP_IO_READ | TAP_IO_WRITE | TAP_IO_SENDFILE,		\
-	[NR(splice)] = TAP_IO_READ | TAP_IO_WRITE | TAP_IO_SPLICE,		\
-	[NR(copy_file_range)] = TAP_IO_READ | TAP_IO_WRITE | TAP_IO_COPY,	\
-	TAP_IO_CALLS_PARTS(NR)
-
-/* These have numbers of their own in x32, too. */
-#define TAP_IO_CALLS_VEC(NR)						\
-	[NR(readv)] = TAP_IO_READ | TAP_IO_VEC,					\
-	[NR(writev)] = TAP_IO_WRITE | TAP_IO_VEC,				\
-	[NR(preadv)] = TAP_IO_READ | TAP_IO_VEC,				\
-	[NR(pwritev)] = TAP_IO_WRITE | TAP_IO_VEC,				\
-	[NR(preadv2)] = TAP_IO_READ | TAP_IO_VEC,				\
-	[NR(pwritev2)] = TAP_IO_WRITE | TAP_IO_VEC
-
-#define TAP_IO_CALLS_PARTS(NR)						\
-	[NR(io_submit)] = TAP_IO_PARTS,						\
-	[NR(io_uring_enter)] = TAP_IO_PARTS
-
-#define TAP_NR(name) __NR_##name
-
-static const u8 tap_io_calls[] = {
-	TAP_IO_CALLS(TAP_NR),
-#ifdef CONFIG_X86_X32_ABI
-	TAP_IO_CALLS_VEC(TAP_NR_X32),
-	[TAP_NR_X32(io_submit)] = TAP_IO_PARTS,
-#endif
-};
-
-#if defined(CONFIG_COMPAT) && defined(TAP_NR_32)
-static const u8 tap_io_calls_32[] = {
-	TAP_IO_CALLS(TAP_NR_32),
-	[TAP_NR_32(sendfile64)] = TAP_IO_READ | TAP_IO_WRITE | TAP_IO_SENDFILE,
-};
-#else
-static const u8 tap_io_calls_32[] = { 0 };
-#endif
-
-/* Which argument is the descriptor that is read, and that is written. */
-static const u8 tap_io_args[TAP_IO_NR_PATHS][2] = {
-	[TAP_IO_SENDFILE] = { 1, 0 },
-	[TAP_IO_SPLICE] = { 0, 2 },
-	[TAP_IO_COPY] = { 0, 2 },
-};
-
-/* The kernel's functions that do it. */
-static const char *const tap_io_functions[][2] = {
-	[TAP_IO_RW] = { "vfs_read", "vfs_write" },
-	[TAP_IO_VEC] = { "vfs_readv", "vfs_writev" },
-	[TAP_IO_SENDFILE] = { "do_sendfile", "do_sendfile" },
-	[TAP_IO_SPLICE] = { "do_splice", "do_splice" },
-	[TAP_IO_COPY] = { "vfs_copy_file_range", "vfs_copy_file_range" },
-};
 
 /*
  * The files of a system call that are wanted. Only its thread writes them, and
@@ -216,17 +151,6 @@ static void tap_io_tell_file(struct tap_tool *tool, bool write,
 }
 
 /* --- system calls ------------------------------------------------------ */
-
-static __always_inline u8 tap_io_call(struct pt_regs *regs)
-{
-	/* -1, of a call that was cancelled, is beyond all */
-	u32 nr = syscall_get_nr(current, regs);
-
-	if (tap_syscall_is_compat())
-		return nr < ARRAY_SIZE(tap_io_calls_32) ? tap_io_calls_32[nr] : 0;
-	nr &= ~TAP_X32_BIT;
-	return nr < ARRAY_SIZE(tap_io_calls) ? tap_io_calls[nr] : 0;
-}
 
 void tap_file_io_exit(void *data, struct pt_regs *regs, long ret)
 {
