@@ -27,7 +27,7 @@ watch()
 # ran COMMAND...
 ran()
 {
-	hold "$@"
+	hold "$@" >/dev/null
 	set_inodewatch filter "pid=$held"
 	set_inodewatch reset 1
 	finish
@@ -87,7 +87,7 @@ done
 # Layers on two file systems: numbers of inodes that say which.
 mount -t overlay -o "xino=on,lowerdir=$tmp/tmpfs,upperdir=$tmp/ext4/upper2,workdir=$tmp/ext4/work2" overlay "$tmp/xino"
 ino=$(stat -c %i "$tmp/xino/file")
-check "overlayfs, xino: the inode's number is beyond 32 bits" [ "$ino" -gt $((1 << 32)) ]
+check "overlayfs, xino: the inode's number is beyond 32 bits" [ ${#ino} -gt 10 ]
 watch "$tmp/xino/file"
 ran cat "$tmp/xino/file"
 check "overlayfs, xino: the lines" lines "$(wc -l <$proc/inodewatch)" vfs_read "$tmp/xino/file" cat

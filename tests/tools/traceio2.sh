@@ -20,7 +20,7 @@ super_dev() # folder
 # ran COMMAND... - what it did to the device
 ran()
 {
-	hold "$@"
+	hold "$@" >/dev/null
 	set_traceio2 filter "pid=$held"
 	set_traceio2 reset 1
 	finish
