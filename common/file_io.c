@@ -374,6 +374,9 @@ void tap_file_io_aio_complete(struct tap_tool *tool, const struct tap_args *args
 	};
 
 	preempt_disable_notrace();
+	if (!tap_inflight_take(&tap_io_owners, (uintptr_t)kiocb, &owner) ||
+	    !tap_io_counts(tool, res))
+		goto out;
 	if (tool->io_wanted) {
 		inode = tap_io_want(tool, kiocb->ki_filp);
 		if (!inode)
@@ -383,9 +386,7 @@ void tap_file_io_aio_complete(struct tap_tool *tool, const struct tap_args *args
 		io.open = kiocb->ki_filp;
 		io.function = write ? "aio_write" : "aio_read";
 	}
-	if (tap_inflight_take(&tap_io_owners, (uintptr_t)kiocb, &owner) &&
-	    tap_io_counts(tool, res))
-		tool->io(tool, &io);
+	tool->io(tool, &io);
 out:
 	preempt_enable_notrace();
 }
