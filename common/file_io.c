@@ -154,13 +154,15 @@ static void tap_io_tell_file(struct tap_tool *tool, bool write,
 
 void tap_file_io_exit(void *data, struct pt_regs *regs, long ret)
 {
-	struct tap_io io = { .bytes = ret };
+	struct tap_io io;
 	u8 call;
 
 	if (ret <= 0)
 		return;
 	call = tap_io_call(regs);
-	io.path = call & TAP_IO_PATH;
+	if (!(call & (TAP_IO_READ | TAP_IO_WRITE)))
+		return;
+	io = (struct tap_io){ .bytes = ret, .path = call & TAP_IO_PATH };
 	if (call & TAP_IO_READ)
 		tap_io_tell(data, &io);
 	io.write = true;
