@@ -67,6 +67,7 @@ struct tap_io_note {
 	struct task_struct *task;	/* NULL: free; cmpxchg to take it */
 	atomic_t begun;			/* notes of who looks here first */
 	u8 wanted;			/* TAP_IO_READ, TAP_IO_WRITE */
+	u64 begin;			/* as in struct tap_io */
 	struct tap_io_file file[2];	/* read, written */
 	const struct file *open[2];
 };
@@ -79,10 +80,25 @@ static struct tap_inflight tap_io_owners;
 static struct tap_io_note *tap_io_notes;
 static atomic64_t tap_io_notes_lost;
 
+/* When something begins, for who asks. */
+static __always_inline u64 tap_io_now(const struct tap_tool *tool)
+{
+	return tool->io_open ? ktime_get_mono_fast_ns() : 0;
+}
+
+/* tap_begin(), which is no question for who wants everybody's transfers. */
+static __always_inline bool tap_io_begin(struct tap_tool *tool)
+{
+	if (!tool->io_open)
+		return tap_begin(tool, current);
+	preempt_disable_notrace();
+	return true;
+}
+
 static __always_inline void tap_io_tell(struct tap_tool *tool,
 					const struct tap_io *io)
 {
-	if (!tap_begin(tool, current))
+	if (!tap_io_begin(tool))
 		return;
 	tool->io(tool, io);
 	tap_end();
@@ -94,6 +110,12 @@ static __always_inline bool tap_io_counts(const struct tap_tool *tool, long ret)
 	return likely(ret > 0) || (tool->io_calls && ret != -EBADF);
 }
 
+/* Does the tool ask which file it is? */
+static __always_inline bool tap_io_asks(const struct tap_tool *tool)
+{
+	return tool->io_wanted || tool->io_open;
+}
+
 /* --- files ------------------------------------------------------------- */
 
 /*
@@ -102,11 +124,13 @@ static __always_inline bool tap_io_counts(const struct tap_tool *tool, long ret)
  * has no inode yet.
  */
 static __always_inline const struct inode *
-tap_io_want(const struct tap_tool *tool, const struct file *file)
+tap_io_want(struct tap_tool *tool, const struct file *file)
 {
 	const struct inode *inode = READ_ONCE(file->f_inode);
+	bool wanted = likely(inode) && (tool->io_open ? tool->io_open(tool, file) :
+							tool->io_wanted(inode));
 
-	return likely(inode) && tool->io_wanted(inode) ? inode : NULL;
+	return wanted ? inode : NULL;
 }
 
 static void tap_io_file_set(struct tap_io_file *id, const struct inode *inode)
@@ -126,23 +150,29 @@ static void tap_io_file_set(struct tap_io_file *id, const struct inode *inode)
 /* tap_io_tell() of a file that is at hand. */
 static void tap_io_tell_file(struct tap_tool *tool, bool write,
 			     enum tap_io_path path, long ret,
-			     const struct file *file, const char *function)
+			     const struct file *file, const char *function,
+			     u64 begin)
 {
+	const struct inode *inode = NULL;
 	struct tap_io_file id;
-	const struct inode *inode;
 	struct tap_io io = {
+		.begin = begin,
 		.bytes = max(ret, 0L),
 		.error = min(ret, 0L),
 		.path = path,
 		.write = write,
 	};
 
-	if (tool->io_wanted) {
+	if (tap_io_asks(tool)) {
+		preempt_disable_notrace();
 		/* a request that was cancelled has not got its file yet */
-		inode = file ? tap_io_want(tool, file) : NULL;
+		if (file)
+			inode = tap_io_want(tool, file);
+		if (inode)
+			tap_io_file_set(&id, inode);
+		preempt_enable_notrace();
 		if (!inode)
 			return;
-		tap_io_file_set(&id, inode);
 		io.file = &id;
 		io.open = file;
 		io.function = function;
@@ -216,7 +246,7 @@ static __always_inline void tap_io_note_end(struct tap_io_note *note)
 
 /* The inode that a descriptor stands for, if it is wanted. */
 static __always_inline const struct inode *
-tap_io_want_fd(const struct tap_tool *tool, unsigned int fd,
+tap_io_want_fd(struct tap_tool *tool, unsigned int fd,
 	       const struct file **file)
 {
 	*file = files_lookup_fd_raw(current->files, fd);
@@ -252,6 +282,7 @@ void tap_file_io_enter(void *data, struct pt_regs *regs, long nr)
 	if (unlikely(!note))
 		goto out;
 	note->wanted = 0;
+	note->begin = tap_io_now(data);
 	for (i = 0; i < 2; i++) {
 		if (!inode[i])
 			continue;
@@ -270,6 +301,7 @@ static void tap_io_tell_note(struct tap_tool *tool, const struct tap_io_note *no
 	const struct tap_io io = {
 		.file = &note->file[write],
 		.open = note->open[write],
+		.begin = note->begin,
 		.function = tap_io_functions[path][write],
 		.bytes = max(ret, 0L),
 		.error = min(ret, 0L),
@@ -319,22 +351,22 @@ TAP_IO_URING_COMPLETE(tap_file_io_uring)
 	case IORING_OP_READ_FIXED:
 	case IORING_OP_READV_FIXED:
 		tap_io_tell_file(tool, false, TAP_IO_URING, req->cqe.res,
-				 req->file, "io_read");
+				 req->file, "io_read", 0);
 		break;
 	case IORING_OP_SPLICE:
 		/* the file that was read is given back already */
-		if (!tool->io_wanted)
+		if (!tap_io_asks(tool))
 			tap_io_tell_file(tool, false, TAP_IO_URING, req->cqe.res,
-					 NULL, NULL);
+					 NULL, NULL, 0);
 		tap_io_tell_file(tool, true, TAP_IO_URING, req->cqe.res,
-				 req->file, "io_splice");
+				 req->file, "io_splice", 0);
 		break;
 	case IORING_OP_WRITE:
 	case IORING_OP_WRITEV:
 	case IORING_OP_WRITE_FIXED:
 	case IORING_OP_WRITEV_FIXED:
 		tap_io_tell_file(tool, true, TAP_IO_URING, req->cqe.res,
-				 req->file, "io_write");
+				 req->file, "io_write", 0);
 		break;
 	}
 }
@@ -348,14 +380,16 @@ void tap_file_io_aio_submit(struct tap_tool *tool, const struct tap_args *args)
 	const struct kiocb *kiocb = (void *)tap_arg(args, 0);
 	struct tap_io_owner owner = {};
 
-	if (tool->io_wanted && !tap_io_want(tool, kiocb->ki_filp))
+	if (!tap_io_begin(tool))
 		return;
-	if (!tap_begin(tool, current))
-		return;
+	if (tap_io_asks(tool) && !tap_io_want(tool, kiocb->ki_filp))
+		goto out;
+	owner.begin = tap_io_now(tool);
 	tap_who_set(&owner.who, current, READ_ONCE(tool->by_thread));
 	tap_names_set(&owner.names, current);
 	owner.ppid = rcu_dereference_raw(current->real_parent)->tgid;
 	tap_inflight_put(&tap_io_owners, (uintptr_t)kiocb, &owner);
+out:
 	tap_end();
 }
 
@@ -379,7 +413,8 @@ void tap_file_io_aio_complete(struct tap_tool *tool, const struct tap_args *args
 	if (!tap_inflight_take(&tap_io_owners, (uintptr_t)kiocb, &owner) ||
 	    !tap_io_counts(tool, res))
 		goto out;
-	if (tool->io_wanted) {
+	io.begin = owner.begin;
+	if (tap_io_asks(tool)) {
 		inode = tap_io_want(tool, kiocb->ki_filp);
 		if (!inode)
 			goto out;
@@ -416,8 +451,10 @@ bool tap_file_io_kernel(struct tap_tool *tool, const struct tap_args *args,
 			void *data)
 {
 	const struct file *file = (void *)tap_arg(args, 0);
+	struct tap_io_kernel *kernel = data;
 
-	*(const struct file **)data = file;
+	kernel->file = file;
+	kernel->begin = tap_io_now(tool);
 	if (file->f_mode & FMODE_NOACCOUNT)
 		return READ_ONCE(tool->io_stacked);
 	return !tap_io_is_part();
@@ -426,9 +463,11 @@ bool tap_file_io_kernel(struct tap_tool *tool, const struct tap_args *args,
 static void tap_io_kernel_end(struct tap_tool *tool, bool write, long ret,
 			      const void *data, const char *function)
 {
+	const struct tap_io_kernel *kernel = data;
+
 	if (tap_io_counts(tool, ret))
-		tap_io_tell_file(tool, write, TAP_IO_KERNEL, ret,
-				 *(const struct file **)data, function);
+		tap_io_tell_file(tool, write, TAP_IO_KERNEL, ret, kernel->file,
+				 function, kernel->begin);
 }
 
 void tap_file_io_kernel_read(struct tap_tool *tool, void *data,

@@ -3,10 +3,10 @@
  * file_io - bytes that were transferred on an open file
  *
  * What a tool says to have these events: TAP_FILE_IO in its descriptor,
- * TAP_FILE_IO_PROBES in its list of probes; TAP_FILE_IO_FILES and
- * TAP_FILE_IO_FILES_PROBES instead if it has to know the files; with
- * TAP_FILE_IO_CALLS instead of the former it hears of calls that moved nothing,
- * too.
+ * TAP_FILE_IO_PROBES in its list of probes. If it has to know the files, it is
+ * TAP_FILE_IO_FILES_PROBES, with TAP_FILE_IO_FILES; with TAP_FILE_IO_CALLS if it
+ * is to hear of calls that moved nothing, too; with TAP_FILE_IO_OPENS if it keeps
+ * something of each open file.
  */
 #ifndef TAP_FILE_IO_H
 #define TAP_FILE_IO_H
@@ -62,11 +62,13 @@ struct tap_io_file {
  * @who: as part of a key
  * @names: its names then
  * @ppid: its parent's thread group id then
+ * @begin: when that was, as in struct tap_io
  */
 struct tap_io_owner {
 	struct tap_who who;
 	struct tap_names names;
 	u64 ppid;
+	u64 begin;
 };
 
 /**
@@ -75,6 +77,8 @@ struct tap_io_owner {
  * @file: which file; NULL in a tool that does not ask
  * @open: which open file, by its address alone: it may be gone already. NULL in
  *        a tool that does not ask
+ * @begin: tools with TAP_FILE_IO_OPENS: when it began, by
+ *         ktime_get_mono_fast_ns(); 0: not known
  * @function: the kernel's function that does it. NULL in a tool that does not ask
  * @bytes: how many were transferred; 0 only in a tool with TAP_FILE_IO_CALLS
  * @error: what the call failed with, as -EAGAIN; else 0
@@ -85,6 +89,7 @@ struct tap_io {
 	const struct tap_io_owner *owner;
 	const struct tap_io_file *file;
 	const struct file *open;
+	u64 begin;
 	const char *function;
 	u64 bytes;
 	int error;
@@ -94,6 +99,16 @@ struct tap_io {
 
 /* The room for requests that complete elsewhere, and what found none. */
 extern const struct tap_source tap_file_io_source;
+
+/**
+ * struct tap_io_kernel - what a return probe keeps of the kernel's own transfers
+ * @file: the file
+ * @begin: as in struct tap_io
+ */
+struct tap_io_kernel {
+	const struct file *file;
+	u64 begin;
+};
 
 /* ... and for files of system calls. */
 extern const struct tap_source tap_file_io_files_source;
@@ -238,7 +253,7 @@ TAP_IO_URING_COMPLETE(tap_file_io_uring);
 #define TAP_FILE_IO_KERNEL(handler, ...)				\
 	{ .type = TAP_RETURN, .name = { __VA_ARGS__ },				\
 	  .entry = tap_file_io_kernel, .ret = (handler),			\
-	  .data_size = sizeof(struct file *), .maxactive = 1024,		\
+	  .data_size = sizeof(struct tap_io_kernel), .maxactive = 1024,		\
 	  .needs = "CONFIG_KRETPROBES",						\
 	  .without = "what the kernel itself transfers is not counted" }
 
@@ -271,6 +286,11 @@ TAP_IO_URING_COMPLETE(tap_file_io_uring);
 	.io_wanted = (wanted), .prepare = tap_file_io_files_prepare
 #define TAP_FILE_IO_CALLS(handler, wanted)				\
 	TAP_FILE_IO_FILES(handler, wanted), .io_calls = true
+
+/* @prepare is the tool's own, and calls tap_file_io_files_prepare(). */
+#define TAP_FILE_IO_OPENS(handler, wanted)				\
+	.source = &tap_file_io_files_source, .io = (handler),			\
+	.io_open = (wanted)
 
 /**
  * tap_io_on_disk() - is it a regular file on a block device?

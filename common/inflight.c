@@ -9,8 +9,8 @@
  * Entries hang in hash buckets, each with a raw spinlock of its own taken with
  * interrupts off. Free entries are kept in one list per CPU; a CPU whose list
  * is empty takes from the others'. No two locks are held together, and nothing
- * is called under one. An NMI may have interrupted the holder of the very lock
- * it wants, so there it only tries.
+ * is called under one but what changes an entry in place. An NMI may have
+ * interrupted the holder of the very lock it wants, so there it only tries.
  *
  * Who only looks takes no lock: each bucket counts its changes, and an entry
  * stays an entry, whatever it holds.
@@ -187,6 +187,31 @@ bool tap_inflight_take(struct tap_inflight *inflight, u64 key, void *data)
 	if (unlikely(lost))
 		atomic64_inc(&inflight->lost);
 	return i != TAP_INFLIGHT_NONE;
+}
+
+bool tap_inflight_update(struct tap_inflight *inflight, u64 key,
+			 bool (*change)(void *data, const void *arg),
+			 const void *arg)
+{
+	struct tap_inflight_bucket *bucket = tap_inflight_bucket(inflight, key);
+	unsigned long flags;
+	bool done = false;
+	u32 i;
+
+	local_irq_save(flags);
+	if (tap_inflight_lock(&bucket->lock)) {
+		i = *tap_inflight_link(inflight, bucket, key);
+		if (i != TAP_INFLIGHT_NONE) {
+			raw_write_seqcount_begin(&bucket->seq);
+			done = change(tap_inflight_at(inflight, i)->data, arg);
+			raw_write_seqcount_end(&bucket->seq);
+		}
+		raw_spin_unlock(&bucket->lock);
+	} else {
+		atomic64_inc(&inflight->lost);
+	}
+	local_irq_restore(flags);
+	return done;
 }
 
 void *tap_inflight_own(struct tap_inflight *inflight, u64 key)

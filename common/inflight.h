@@ -96,6 +96,21 @@ bool tap_inflight_put(struct tap_inflight *inflight, u64 key, const void *data);
 bool tap_inflight_take(struct tap_inflight *inflight, u64 key, void *data);
 
 /**
+ * tap_inflight_update() - change what was put, and leave it there
+ * @inflight: the pool
+ * @key: the key
+ * @change: changes the data; called under a raw spinlock with interrupts off. Its
+ *          result is returned
+ * @arg: for @change
+ *
+ * Context: any. An NMI that finds a lock taken counts one as lost.
+ * Return: false if it was not found.
+ */
+bool tap_inflight_update(struct tap_inflight *inflight, u64 key,
+			 bool (*change)(void *data, const void *arg),
+			 const void *arg);
+
+/**
  * tap_inflight_own() - the data under a key that nobody else uses
  * @inflight: the pool
  * @key: the key, which only who calls may put, own or take

@@ -29,6 +29,7 @@
 #include "window.h"
 
 struct dentry;
+struct file;
 struct inode;
 struct proc_dir_entry;
 struct tap_io;
@@ -58,6 +59,9 @@ struct tap_source {
  *      tap_begin() and tap_end()
  * @io_wanted: tools with TAP_FILE_IO_FILES: are transfers on this file wanted?
  *             Called with the CPU pinned
+ * @io_open: tools with TAP_FILE_IO_OPENS, instead: are transfers on this open
+ *           file wanted? Called with the CPU pinned; the file need not be held.
+ *           @io is then called for everybody's transfers, filtered or not
  * @io_calls: tools with TAP_FILE_IO_CALLS: @io is called for calls that moved
  *            nothing, too, unless there was no file (EBADF)
  * @io_stacked: parameter, for who has @io_wanted: @io is called for what a
@@ -117,6 +121,7 @@ struct tap_tool {
 	const struct tap_source *source;
 	void (*io)(struct tap_tool *tool, const struct tap_io *io);
 	bool (*io_wanted)(const struct inode *inode);
+	bool (*io_open)(struct tap_tool *tool, const struct file *file);
 	bool io_calls;
 	bool io_stacked;
 	const struct tap_column *columns;

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef TAP_IOTIME_H
+#define TAP_IOTIME_H
+
+#include <linux/limits.h>
+
+#include "file_io.h"
+#include "strings.h"
+#include "tap.h"
+
+/* Longest name, bytes; of a longer one the end is kept, after three dots. */
+#define IOTIME_NAME 1024
+
+/**
+ * struct iotime_sums - what was transferred on an open file
+ * @read: bytes read
+ * @written: bytes written
+ * @transfers: how many transfers it took
+ * @ns: how long they took together
+ */
+struct iotime_sums {
+	u64 read;
+	u64 written;
+	u64 transfers;
+	u64 ns;
+};
+
+/**
+ * struct iotime_open - an open file
+ * @sums: so far
+ * @opened: when it was opened
+ * @opener: who did that
+ * @name: in the pool
+ * @wanted: the filter wants who opened it
+ */
+struct iotime_open {
+	struct iotime_sums sums;
+	u64 opened;
+	struct tap_names opener;
+	u32 name;
+	u32 wanted;
+};
+
+/**
+ * struct iotime_event - an open file was closed, or could not be opened
+ * @names: who closed it last, or tried to open it
+ * @sums: all in all
+ * @open_ns: how long it was open
+ * @error: 0, or why not, below 0
+ * @name: its name, terminated; what is behind it is not part of the event
+ */
+struct iotime_event {
+	struct tap_names names;
+	struct iotime_sums sums;
+	u64 open_ns;
+	s32 error;
+	char name[IOTIME_NAME + 4];
+};
+
+/**
+ * struct iotime_scratch - where a CPU works out names and events
+ * @event: an event
+ * @path: a path
+ */
+struct iotime_scratch {
+	struct iotime_event event;
+	char path[PATH_MAX];
+};
+
+extern struct iotime_scratch __percpu *iotime_scratch;
+extern struct tap_strings iotime_names;
+/* Files closed that were not seen to be opened. */
+extern atomic64_t iotime_unseen;
+
+/* The handlers, see iotime_hooks.c. */
+bool iotime_known(struct tap_tool *tool, const struct file *file);
+void iotime_io(struct tap_tool *tool, const struct tap_io *io);
+void iotime_fd_install(struct tap_tool *tool, const struct tap_args *args);
+void iotime_fput(struct tap_tool *tool, const struct tap_args *args);
+void iotime_sys_exit(void *data, struct pt_regs *regs, long ret);
+
+#endif /* TAP_IOTIME_H */

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * iotime's handlers: a file is opened, is used, and is closed for good
+ *
+ * A file is opened when its descriptor is about to become valid: fd_install()
+ * is called by whichever system call opens it, after all that can fail and
+ * before anybody can use it. There the path is asked for: d_path() needs the
+ * task's root, which a process that exits has given up before its files are
+ * closed. Nothing has to be joined with a return, which threads that sleep in
+ * open(), of a FIFO, would lose. It is closed for good in __fput(), once and
+ * whoever had it: after close(), close_range(), exec, exit, a message that
+ * nobody received. What fails is seen where the system call ends.
+ */
+#include <linux/dcache.h>
+#include <linux/fs.h>
+#include <linux/kernel.h>
+#include <linux/mm_types.h>	/* trace/events need struct folio (7.x) */
+#include <linux/sched.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+#include <linux/unistd.h>
+#include <asm/syscall.h>
+#include <trace/events/syscalls.h>
+
+#include "iotime.h"
+
+/* Where a call that opens files has the name. */
+enum iotime_call {
+	IOTIME_OTHER,		/* it opens none */
+	IOTIME_FIRST,		/* the first argument */
+	IOTIME_SECOND,
+	IOTIME_HANDLE,		/* it has none */
+	IOTIME_RING,		/* it can do anything */
+};
+
+#define IOTIME_CALLS(NR)						\
+	case NR(openat):							\
+	case NR(openat2):							\
+		return IOTIME_SECOND;						\
+	case NR(open_by_handle_at):						\
+		return IOTIME_HANDLE;						\
+	case NR(io_uring_enter):						\
+		return IOTIME_RING;
+/* ... which newer architectures do not have. */
+#define IOTIME_CALLS_OLD(NR)						\
+	case NR(open):								\
+	case NR(creat):								\
+		return IOTIME_FIRST;
+#define IOTIME_NR(name) __NR_##name
+
+static enum iotime_call iotime_call(struct pt_regs *regs)
+{
+	u32 nr = syscall_get_nr(current, regs);
+
+#if defined(CONFIG_COMPAT) && defined(TAP_NR_32)
+	if (tap_syscall_is_compat()) {
+		switch (nr) {
+		IOTIME_CALLS(TAP_NR_32)
+		IOTIME_CALLS_OLD(TAP_NR_32)
+		}
+		return IOTIME_OTHER;
+	}
+#endif
+	switch (nr & ~TAP_X32_BIT) {
+	IOTIME_CALLS(IOTIME_NR)
+#ifdef __NR_open
+	IOTIME_CALLS_OLD(IOTIME_NR)
+#endif
+	}
+	return IOTIME_OTHER;
+}
+
+/* Of a name that is too long the end remains. */
+static char *iotime_cut(char *name, size_t len)
+{
+	if (len <= IOTIME_NAME)
+		return name;
+	name += len - IOTIME_NAME;
+	memcpy(name, "...", 3);
+	return name;
+}
+
+/* --- opened ------------------------------------------------------------ */
+
+/*
+ * A path that is longer than the buffer leaves its end there; before 5.15 what
+ * comes before the name that did not fit was not written.
+ */
+static u32 iotime_path(const struct file *file)
+{
+	char *path = this_cpu_ptr(iotime_scratch)->path;
+	char *name = d_path(&file->f_path, path, PATH_MAX);
+
+	if (IS_ERR(name)) {
+		memset(path, 0, PATH_MAX);
+		name = d_path(&file->f_path, path, PATH_MAX);
+		if (IS_ERR(name))
+			for (name = path; name < path + PATH_MAX - 1 && !*name;)
+				name++;
+	}
+	path[PATH_MAX - 1] = '\0';
+	name = iotime_cut(name, strlen(name));
+	return tap_strings_put(&iotime_names, name, strlen(name));
+}
+
+static bool iotime_has_path(const struct file *file)
+{
+	const struct dentry *dentry = file->f_path.dentry;
+
+	return !(dentry->d_op && dentry->d_op->d_dname);
+}
+
+/* Is it a call of open() that installs a descriptor, and not of pipe()? */
+static bool iotime_is_opened(const struct file *file)
+{
+	/* workers of a ring, and who polls it, have no registers */
+	if (current->flags & PF_IO_WORKER)
+		return iotime_has_path(file);
+	if (current->flags & PF_KTHREAD)
+		return false;
+	switch (iotime_call(task_pt_regs(current))) {
+	case IOTIME_OTHER:
+		return false;
+	case IOTIME_RING:
+		return iotime_has_path(file);
+	default:
+		return true;
+	}
+}
+
+static void iotime_forget(struct tap_tool *tool, const struct file *file)
+{
+	struct iotime_open open;
+
+	if (tap_inflight_take(&tool->begun, (uintptr_t)file, &open))
+		tap_strings_take(&iotime_names, open.name, NULL, 0);
+}
+
+void iotime_fd_install(struct tap_tool *tool, const struct tap_args *args)
+{
+	const struct file *file = (void *)tap_arg(args, 1);
+	struct iotime_open open = {};
+
+	if (!iotime_is_opened(file))
+		return;
+	preempt_disable_notrace();
+	iotime_forget(tool, file);
+	open.wanted = tap_gate_is_open(&tool->gate) ||
+		      tap_gate_test(&tool->gate, current) == TAP_COUNT;
+	open.opened = ktime_get_mono_fast_ns();
+	tap_names_set(&open.opener, current);
+	open.name = iotime_path(file);
+	if (!tap_inflight_put(&tool->begun, (uintptr_t)file, &open))
+		tap_strings_take(&iotime_names, open.name, NULL, 0);
+	preempt_enable_notrace();
+}
+
+/* --- used -------------------------------------------------------------- */
+
+bool iotime_known(struct tap_tool *tool, const struct file *file)
+{
+	struct tap_inflight_look look;
+	int tries;
+
+	for (tries = 0; tries < 4; tries++) {
+		if (tap_inflight_look(&tool->begun, (uintptr_t)file, &look))
+			return true;
+		if (likely(tap_inflight_looked(&look)))
+			return false;
+	}
+	return true;
+}
+
+/* Not to a file that was opened later, and has the address of one now closed. */
+static bool iotime_add(void *data, const void *arg)
+{
+	struct iotime_open *open = data;
+	const struct tap_io *io = arg;
+
+	if (io->begin && (s64)(io->begin - open->opened) < 0)
+		return false;
+	if (io->write)
+		open->sums.written += io->bytes;
+	else
+		open->sums.read += io->bytes;
+	open->sums.transfers++;
+	if (io->begin)
+		open->sums.ns += ktime_get_mono_fast_ns() - io->begin;
+	return true;
+}
+
+/*
+ * A thread's read() has given the file back before it ends; who closes it just
+ * then can be first, and the line be written without this transfer.
+ */
+void iotime_io(struct tap_tool *tool, const struct tap_io *io)
+{
+	if (!tap_inflight_update(&tool->begun, (uintptr_t)io->open, iotime_add, io))
+		tap_stream_lose(&tool->stream);
+}
+
+/* --- closed ------------------------------------------------------------ */
+
+/* The event is as long as its name. */
+static void iotime_write(struct tap_tool *tool, const struct iotime_event *event,
+			 size_t len)
+{
+	tap_stream_write(&tool->stream, event,
+			 offsetof(struct iotime_event, name) + len + 1);
+}
+
+/* Opened before this tool looked, or for want of room not remembered. */
+static void iotime_close_unseen(struct tap_tool *tool, const struct file *file)
+{
+	if (file->f_mode & FMODE_OPENED && !(file->f_mode & FMODE_NOACCOUNT) &&
+	    !(file->f_flags & __FMODE_EXEC) && iotime_has_path(file) &&
+	    tap_wanted(tool, current))
+		atomic64_inc(&iotime_unseen);
+}
+
+static void iotime_close(struct tap_tool *tool, const struct iotime_open *open)
+{
+	struct iotime_event *event = &this_cpu_ptr(iotime_scratch)->event;
+	bool deferred = current->flags & PF_KTHREAD;
+	size_t len;
+
+	len = tap_strings_take(&iotime_names, open->name, event->name,
+			       sizeof(event->name));
+	if (deferred ? !open->wanted : !tap_wanted(tool, current))
+		return;
+	if (!len) {
+		strscpy(event->name, "(name lost)", sizeof(event->name));
+		len = strlen(event->name);
+	}
+	event->sums = open->sums;
+	event->open_ns = ktime_get_mono_fast_ns() - open->opened;
+	event->error = 0;
+	if (deferred)
+		event->names = open->opener;
+	else
+		tap_names_set(&event->names, current);
+	iotime_write(tool, event, len);
+}
+
+void iotime_fput(struct tap_tool *tool, const struct tap_args *args)
+{
+	const struct file *file = (void *)tap_arg(args, 0);
+	struct iotime_open open;
+
+	preempt_disable_notrace();
+	if (tap_inflight_take(&tool->begun, (uintptr_t)file, &open))
+		iotime_close(tool, &open);
+	else
+		iotime_close_unseen(tool, file);
+	preempt_enable_notrace();
+}
+
+/* --- not opened -------------------------------------------------------- */
+
+/*
+ * A string of the caller's, terminated, as far as the kernel looks at it. It has
+ * just been read, and is in memory. Its length, or -EFAULT.
+ */
+static ssize_t iotime_user_string(char *buf, unsigned long from)
+{
+	size_t len = 0;
+
+	while (len < PATH_MAX - 1) {
+		size_t part = min_t(size_t, PATH_MAX - 1 - len,
+				    PAGE_SIZE - offset_in_page(from + len));
+		size_t n;
+
+		if (copy_from_user_nofault(buf + len, (void __user *)(from + len),
+					   part))
+			return -EFAULT;
+		n = strnlen(buf + len, part);
+		len += n;
+		if (n < part)
+			break;
+	}
+	buf[len] = '\0';
+	return len;
+}
+
+/* The name that was passed, at @scratch->path or elsewhere. */
+static const char *iotime_passed(struct iotime_scratch *scratch,
+				 enum iotime_call call, struct pt_regs *regs)
+{
+	unsigned long args[6];
+	ssize_t len;
+
+	if (call == IOTIME_HANDLE)
+		return "(handle)";
+	syscall_get_arguments(current, regs, args);
+	len = iotime_user_string(scratch->path, args[call == IOTIME_SECOND]);
+	return len < 0 ? "(unreadable)" : iotime_cut(scratch->path, len);
+}
+
+void iotime_sys_exit(void *data, struct pt_regs *regs, long ret)
+{
+	struct iotime_scratch *scratch;
+	struct tap_tool *tool = data;
+	enum iotime_call call;
+
+	if (likely(!IS_ERR_VALUE(ret)))
+		return;
+	call = iotime_call(regs);
+	if (call == IOTIME_OTHER || call == IOTIME_RING || !tap_begin(tool, current))
+		return;
+	scratch = this_cpu_ptr(iotime_scratch);
+	memset(&scratch->event.sums, 0, sizeof(scratch->event.sums));
+	tap_names_set(&scratch->event.names, current);
+	scratch->event.open_ns = 0;
+	scratch->event.error = ret;
+	strscpy(scratch->event.name, iotime_passed(scratch, call, regs),
+		sizeof(scratch->event.name));
+	iotime_write(tool, &scratch->event, strlen(scratch->event.name));
+	tap_end();
+}
+TAP_CHECK_TRACEPOINT(sys_exit, iotime_sys_exit);
