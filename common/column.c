@@ -15,7 +15,7 @@
 #include "table.h"
 #include "times.h"
 
-/* Longest value of a TAP_STR or TAP_FN column, bytes. */
+/* Longest value of a TAP_FN column, and in text of a TAP_STR one, bytes. */
 #define TAP_CELL 128
 
 u64 tap_row_sum(const struct tap_row *row, u32 mask)
@@ -229,7 +229,10 @@ void tap_columns_json(const struct tap_columns *columns,
 		if (!column->json)
 			continue;
 		tap_printf(text, "%s\"%s\":", gap, column->json);
-		if (tap_column_is_text(column)) {
+		if (column->type == TAP_STR && !tap_row_mark(row)) {
+			tap_json_string(text, tap_column_at(column, row),
+					column->size);
+		} else if (tap_column_is_text(column)) {
 			tap_column_string(column, row, cell);
 			tap_json_string(text, cell, TAP_CELL);
 		} else if (column->type == TAP_US_HIST) {

@@ -216,7 +216,7 @@ static void tap_file_io_test_kernel(struct kunit *test)
 {
 	struct file *file = kunit_kzalloc(test, sizeof(*file), GFP_KERNEL);
 	struct pt_regs regs = { .di = (uintptr_t)file };
-	const struct file *noted = NULL;
+	struct tap_io_kernel noted = {};
 	bool wanted;
 	const struct tap_args args = { .regs = &regs };
 	struct file_io_told *told = test->priv;
@@ -229,7 +229,8 @@ static void tap_file_io_test_kernel(struct kunit *test)
 	wanted = tap_file_io_kernel(&told->tool, &args, &noted);
 	KUNIT_EXPECT_FALSE(test, wanted);
 
-	KUNIT_EXPECT_PTR_EQ(test, noted, (const struct file *)file);
+	KUNIT_EXPECT_PTR_EQ(test, noted.file, (const struct file *)file);
+	KUNIT_EXPECT_EQ(test, noted.begin, 0);
 	tap_file_io_kernel_read(&told->tool, &noted, 10);
 	tap_file_io_kernel_write(&told->tool, &noted, 20);
 	tap_file_io_kernel_read(&told->tool, &noted, 0);

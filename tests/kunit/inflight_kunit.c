@@ -310,6 +310,71 @@ static void tap_inflight_test_fini_of_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, attempt(test), 0);
 }
 
+static bool change(void *data, const void *arg)
+{
+	struct data *at = data;
+	u64 by = *(const u64 *)arg;
+
+	at->a += by;
+	at->b = ~at->a;
+	return by;
+}
+
+static void tap_inflight_test_update(struct kunit *test)
+{
+	struct tap_inflight *inflight = new_inflight(test, 3);
+	u64 by = 10, nothing = 0;
+
+	KUNIT_EXPECT_FALSE(test, tap_inflight_update(inflight, 5, change, &by));
+	KUNIT_EXPECT_TRUE(test, put(inflight, 5, 1));
+	KUNIT_EXPECT_TRUE(test, put(inflight, 6, 1));
+	KUNIT_EXPECT_TRUE(test, tap_inflight_update(inflight, 5, change, &by));
+	/* found, but what changes it does not want it */
+	KUNIT_EXPECT_FALSE(test, tap_inflight_update(inflight, 6, change, &nothing));
+	KUNIT_EXPECT_EQ(test, take(test, inflight, 5), 11ull);
+	KUNIT_EXPECT_FALSE(test, tap_inflight_update(inflight, 5, change, &by));
+	KUNIT_EXPECT_EQ(test, take(test, inflight, 6), 1ull);
+	KUNIT_EXPECT_EQ(test, tap_inflight_lost(inflight), 0ull);
+	tap_inflight_fini(inflight);
+}
+
+/* One entry that all CPUs and their interrupts add to. */
+static void load_update_thread(void *data, unsigned int cpu)
+{
+	struct load *load = data;
+	u64 one = 1;
+	int i;
+
+	for (i = 0; i < 10000; i++)
+		if (tap_inflight_update(load->inflight, 7, change, &one))
+			atomic64_inc(&load->put);
+}
+
+static void load_update_timer(void *data, unsigned int cpu)
+{
+	struct load *load = data;
+	u64 one = 1;
+
+	if (tap_inflight_update(load->inflight, 7, change, &one))
+		atomic64_inc(&load->put);
+}
+
+static void tap_inflight_test_load_update(struct kunit *test)
+{
+	struct load *load = new_load(test, 3, 0);
+	struct tap_kunit_load on_cpus = {
+		.thread = load_update_thread, .timer = load_update_timer,
+		.data = load,
+	};
+
+	KUNIT_EXPECT_TRUE(test, put(load->inflight, 7, 0));
+	tap_kunit_run(test, &on_cpus);
+	KUNIT_EXPECT_EQ(test, take(test, load->inflight, 7),
+			(u64)atomic64_read(&load->put));
+	KUNIT_EXPECT_EQ(test, tap_inflight_lost(load->inflight), 0ull);
+	tap_inflight_fini(load->inflight);
+}
+
 static void tap_inflight_test_own(struct kunit *test)
 {
 	struct tap_inflight *inflight = new_inflight(test, 3);
@@ -348,6 +413,8 @@ static void tap_inflight_test_own(struct kunit *test)
 static struct kunit_case tap_inflight_cases[] = {
 	KUNIT_CASE(tap_inflight_test_put_and_take),
 	KUNIT_CASE(tap_inflight_test_own),
+	KUNIT_CASE(tap_inflight_test_update),
+	KUNIT_CASE(tap_inflight_test_load_update),
 	KUNIT_CASE(tap_inflight_test_put_replaces),
 	KUNIT_CASE(tap_inflight_test_peek),
 	KUNIT_CASE(tap_inflight_test_full_holds_all_that_have_room),

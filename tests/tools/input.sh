@@ -91,6 +91,17 @@ some() # parameter
 		perl -0 -e '@values = <>; print @values[0 .. 2, -3 .. -1]'
 	fi
 	: >"$tmp/seen-$1"
+	case $1 in
+	max_rows | buffer_kb | inflight | max_sockets | name_kb | path) cat ;;
+	*)
+		if [ -e "$tmp/seen-$1" ]; then
+			head -z -n 2
+		else
+			: >"$tmp/seen-$1"
+			perl -0 -e '@values = <>; print @values[0 .. 2, -3 .. -1]'
+		fi
+		;;
+	esac
 }
 
 right() # parameter tool
@@ -114,6 +125,7 @@ right() # parameter tool
 	hz) echo 10000 1 ;;
 	inflight) echo 64 16 ;;
 	max_sockets) echo 1024 16 ;;
+	name_kb) echo 1024 1 ;;
 	netns) echo 4294967295 0 ;;
 	attribution) echo current socket ;;
 	functions) echo sock_poll sys_recvfrom,sock_recvmsg ;;

@@ -51,6 +51,7 @@ lines()
 	futexes) echo '[^ ]+\[[0-9]+\] lock 0x[0-9a-f]+ contended [0-9]+ times, [0-9]+ avg us' ;;
 	inodewatch) echo '[^ ]+\([0-9]+\) [a-z_]+ 0x[0-9a-f]+/[0-9]+' ;;
 	inodewatch2) echo '[^ ]+\([0-9]+\) (setattr_copy|notify_change) 0x[0-9a-f]+/[0-9]+ [0-7]+ [0-9]+' ;;
+	iotime) echo '[0-9]+ [0-9]+ \([^ ]+\) (access [^ ]* (read: [0-9]+ write: [0-9]+|fail [A-Z0-9]+)|iotime [^ ]+ time: [0-9]+)' ;;
 	ioblktime) echo ' *[^ ]+   [RW]( [ 0-9]{9}[0-9]){3}' ;;
 	disktop) echo '[ 0-9]{7}[0-9] [ 0-9]{7}[0-9] [ 0-9]{7}[0-9] +[^ ]+ +[^ ]+ +[RW] [ 0-9]{11}[0-9]' ;;
 	nettop) echo '[ 0-9]{4}[0-9] [ 0-9]{4}[0-9] [^ ]+ *( [ 0-9]{6}[0-9]){4} [^ ]+ *' ;;
