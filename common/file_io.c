@@ -104,10 +104,14 @@ static __always_inline void tap_io_tell(struct tap_tool *tool,
 	tap_end();
 }
 
-/* Does the tool hear of a call with this result? EBADF: there was no file. */
+/*
+ * Does the tool hear of a call with this result? EBADF: there was no file. Who
+ * keeps something of open files has to hear of each end.
+ */
 static __always_inline bool tap_io_counts(const struct tap_tool *tool, long ret)
 {
-	return likely(ret > 0) || (tool->io_calls && ret != -EBADF);
+	return likely(ret > 0) || tool->io_open ||
+	       (tool->io_calls && ret != -EBADF);
 }
 
 /* Does the tool ask which file it is? */
@@ -127,10 +131,10 @@ static __always_inline const struct inode *
 tap_io_want(struct tap_tool *tool, const struct file *file)
 {
 	const struct inode *inode = READ_ONCE(file->f_inode);
-	bool wanted = likely(inode) && (tool->io_open ? tool->io_open(tool, file) :
-							tool->io_wanted(inode));
 
-	return wanted ? inode : NULL;
+	if (unlikely(!inode))
+		return NULL;
+	return !tool->io_wanted || tool->io_wanted(inode) ? inode : NULL;
 }
 
 static void tap_io_file_set(struct tap_io_file *id, const struct inode *inode)
@@ -145,6 +149,13 @@ static void tap_io_file_set(struct tap_io_file *id, const struct inode *inode)
 		memcpy(id->disk, sb->s_id, sizeof(sb->s_id));
 	else
 		id->disk[0] = '\0';
+}
+
+/* @io follows if this is true, whatever happens: the tool may count on it. */
+static __always_inline bool tap_io_open(struct tap_tool *tool,
+					const struct file *file)
+{
+	return !tool->io_open || tool->io_open(tool, file);
 }
 
 /* tap_io_tell() of a file that is at hand. */
@@ -168,6 +179,8 @@ static void tap_io_tell_file(struct tap_tool *tool, bool write,
 		/* a request that was cancelled has not got its file yet */
 		if (file)
 			inode = tap_io_want(tool, file);
+		if (inode && !tap_io_open(tool, file))
+			inode = NULL;
 		if (inode)
 			tap_io_file_set(&id, inode);
 		preempt_enable_notrace();
@@ -284,12 +297,14 @@ void tap_file_io_enter(void *data, struct pt_regs *regs, long nr)
 	note->wanted = 0;
 	note->begin = tap_io_now(data);
 	for (i = 0; i < 2; i++) {
-		if (!inode[i])
+		if (!inode[i] || !tap_io_open(data, open[i]))
 			continue;
 		note->wanted |= i ? TAP_IO_WRITE : TAP_IO_READ;
 		note->open[i] = open[i];
 		tap_io_file_set(&note->file[i], inode[i]);
 	}
+	if (unlikely(!note->wanted))
+		tap_io_note_end(note);
 out:
 	preempt_enable_notrace();
 }
@@ -416,7 +431,7 @@ void tap_file_io_aio_complete(struct tap_tool *tool, const struct tap_args *args
 	io.begin = owner.begin;
 	if (tap_io_asks(tool)) {
 		inode = tap_io_want(tool, kiocb->ki_filp);
-		if (!inode)
+		if (!inode || !tap_io_open(tool, kiocb->ki_filp))
 			goto out;
 		tap_io_file_set(&id, inode);
 		io.file = &id;

@@ -81,6 +81,7 @@ struct tap_io_owner {
  *         ktime_get_mono_fast_ns(); 0: not known
  * @function: the kernel's function that does it. NULL in a tool that does not ask
  * @bytes: how many were transferred; 0 only in a tool with TAP_FILE_IO_CALLS
+ *         or TAP_FILE_IO_OPENS
  * @error: what the call failed with, as -EAGAIN; else 0
  * @path: the way they took
  * @write: written to the file, else read from it

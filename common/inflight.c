@@ -190,8 +190,8 @@ bool tap_inflight_take(struct tap_inflight *inflight, u64 key, void *data)
 }
 
 bool tap_inflight_update(struct tap_inflight *inflight, u64 key,
-			 bool (*change)(void *data, const void *arg),
-			 const void *arg)
+			 bool (*change)(void *data, void *arg),
+			 void *arg)
 {
 	struct tap_inflight_bucket *bucket = tap_inflight_bucket(inflight, key);
 	unsigned long flags;

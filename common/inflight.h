@@ -107,8 +107,8 @@ bool tap_inflight_take(struct tap_inflight *inflight, u64 key, void *data);
  * Return: false if it was not found.
  */
 bool tap_inflight_update(struct tap_inflight *inflight, u64 key,
-			 bool (*change)(void *data, const void *arg),
-			 const void *arg);
+			 bool (*change)(void *data, void *arg),
+			 void *arg);
 
 /**
  * tap_inflight_own() - the data under a key that nobody else uses

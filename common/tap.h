@@ -61,7 +61,7 @@ struct tap_source {
  *             Called with the CPU pinned
  * @io_open: tools with TAP_FILE_IO_OPENS, instead: are transfers on this open
  *           file wanted? Called with the CPU pinned; the file need not be held.
- *           @io is then called for everybody's transfers, filtered or not
+ *           Whoever's they are, and if nothing is transferred, too, @io follows
  * @io_calls: tools with TAP_FILE_IO_CALLS: @io is called for calls that moved
  *            nothing, too, unless there was no file (EBADF)
  * @io_stacked: parameter, for who has @io_wanted: @io is called for what a

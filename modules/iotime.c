@@ -144,7 +144,7 @@ static const struct tap_column iotime_columns[] = {
 static struct tap_tool iotime = {
 	TAP_DEFAULTS("iotime"),
 	TAP_PROBES(iotime_probes),
-	TAP_FILE_IO_OPENS(iotime_io, iotime_known),
+	TAP_FILE_IO_OPENS(iotime_io, iotime_begin),
 	TAP_COLUMNS(iotime_columns),
 	.event_size = sizeof(struct iotime_event),
 	.inflight = 16384,

@@ -29,16 +29,21 @@ struct iotime_sums {
  * struct iotime_open - an open file
  * @sums: so far
  * @opened: when it was opened
- * @opener: who did that
+ * @closed: nobody can use it any more, but somebody has not returned yet
+ * @users: transfers that have begun and not ended
+ * @names: who opened it, or closed it
  * @name: in the pool
- * @wanted: the filter wants who opened it
+ * @wanted: the filter wants who that is
  */
 struct iotime_open {
 	struct iotime_sums sums;
 	u64 opened;
-	struct tap_names opener;
+	u64 closed;
+	struct tap_names names;
+	u32 users;
 	u32 name;
-	u32 wanted;
+	bool wanted;
+	u8 pad[7];
 };
 
 /**
@@ -73,7 +78,7 @@ extern struct tap_strings iotime_names;
 extern atomic64_t iotime_unseen;
 
 /* The handlers, see iotime_hooks.c. */
-bool iotime_known(struct tap_tool *tool, const struct file *file);
+bool iotime_begin(struct tap_tool *tool, const struct file *file);
 void iotime_io(struct tap_tool *tool, const struct tap_io *io);
 void iotime_fd_install(struct tap_tool *tool, const struct tap_args *args);
 void iotime_fput(struct tap_tool *tool, const struct tap_args *args);

@@ -80,6 +80,36 @@ static char *iotime_cut(char *name, size_t len)
 	return name;
 }
 
+/* The event is as long as its name. */
+static void iotime_write(struct tap_tool *tool, const struct iotime_event *event)
+{
+	tap_stream_write(&tool->stream, event,
+			 offsetof(struct iotime_event, name) +
+			 strlen(event->name) + 1);
+}
+
+/* Forget an open file. If it was closed there is a line. */
+static void iotime_end_of(struct tap_tool *tool, const struct file *file)
+{
+	struct iotime_event *event = &this_cpu_ptr(iotime_scratch)->event;
+	struct iotime_open open;
+	size_t len;
+
+	if (!tap_inflight_take(&tool->begun, (uintptr_t)file, &open))
+		return;
+	len = tap_strings_take(&iotime_names, open.name, event->name,
+			       sizeof(event->name));
+	if (!open.closed || !open.wanted)
+		return;
+	if (!len)
+		strscpy(event->name, "(name lost)", sizeof(event->name));
+	event->names = open.names;
+	event->sums = open.sums;
+	event->open_ns = open.closed - open.opened;
+	event->error = 0;
+	iotime_write(tool, event);
+}
+
 /* --- opened ------------------------------------------------------------ */
 
 /*
@@ -128,12 +158,10 @@ static bool iotime_is_opened(const struct file *file)
 	}
 }
 
-static void iotime_forget(struct tap_tool *tool, const struct file *file)
+static bool iotime_wants(struct tap_tool *tool)
 {
-	struct iotime_open open;
-
-	if (tap_inflight_take(&tool->begun, (uintptr_t)file, &open))
-		tap_strings_take(&iotime_names, open.name, NULL, 0);
+	return tap_gate_is_open(&tool->gate) ||
+	       tap_gate_test(&tool->gate, current) == TAP_COUNT;
 }
 
 void iotime_fd_install(struct tap_tool *tool, const struct tap_args *args)
@@ -144,11 +172,10 @@ void iotime_fd_install(struct tap_tool *tool, const struct tap_args *args)
 	if (!iotime_is_opened(file))
 		return;
 	preempt_disable_notrace();
-	iotime_forget(tool, file);
-	open.wanted = tap_gate_is_open(&tool->gate) ||
-		      tap_gate_test(&tool->gate, current) == TAP_COUNT;
+	iotime_end_of(tool, file);
+	open.wanted = iotime_wants(tool);
 	open.opened = ktime_get_mono_fast_ns();
-	tap_names_set(&open.opener, current);
+	tap_names_set(&open.names, current);
 	open.name = iotime_path(file);
 	if (!tap_inflight_put(&tool->begun, (uintptr_t)file, &open))
 		tap_strings_take(&iotime_names, open.name, NULL, 0);
@@ -157,7 +184,79 @@ void iotime_fd_install(struct tap_tool *tool, const struct tap_args *args)
 
 /* --- used -------------------------------------------------------------- */
 
-bool iotime_known(struct tap_tool *tool, const struct file *file)
+static bool iotime_add_user(void *data, void *arg)
+{
+	struct iotime_open *open = data;
+
+	open->users++;
+	return true;
+}
+
+bool iotime_begin(struct tap_tool *tool, const struct file *file)
+{
+	return tap_inflight_update(&tool->begun, (uintptr_t)file,
+				   iotime_add_user, NULL);
+}
+
+/* What became of a transfer. */
+struct iotime_transfer {
+	const struct tap_io *io;
+	bool counted;
+	bool last;
+};
+
+static bool iotime_add(void *data, void *arg)
+{
+	struct iotime_transfer *transfer = arg;
+	const struct tap_io *io = transfer->io;
+	struct iotime_open *open = data;
+
+	/* opened later, with the address of one that is gone */
+	if (io->begin && (s64)(io->begin - open->opened) < 0)
+		return false;
+	open->users--;
+	if (io->bytes) {
+		if (io->write)
+			open->sums.written += io->bytes;
+		else
+			open->sums.read += io->bytes;
+		open->sums.transfers++;
+		if (io->begin)
+			open->sums.ns += ktime_get_mono_fast_ns() - io->begin;
+	}
+	transfer->counted = true;
+	transfer->last = open->closed && !open->users;
+	return true;
+}
+
+/*
+ * A read() has given the file back before it ends: another thread may have
+ * closed it by now. Then the last one to end writes the line.
+ */
+void iotime_io(struct tap_tool *tool, const struct tap_io *io)
+{
+	struct iotime_transfer transfer = { .io = io };
+
+	tap_inflight_update(&tool->begun, (uintptr_t)io->open, iotime_add,
+			    &transfer);
+	if (unlikely(transfer.last))
+		iotime_end_of(tool, io->open);
+	else if (unlikely(!transfer.counted) && io->bytes)
+		tap_stream_lose(&tool->stream);
+}
+
+/* --- closed ------------------------------------------------------------ */
+
+/* Opened before this tool looked, or for want of room not remembered. */
+static void iotime_close_unseen(struct tap_tool *tool, const struct file *file)
+{
+	if (file->f_mode & FMODE_OPENED && !(file->f_mode & FMODE_NOACCOUNT) &&
+	    !(file->f_flags & __FMODE_EXEC) && iotime_has_path(file) &&
+	    tap_wanted(tool, current))
+		atomic64_inc(&iotime_unseen);
+}
+
+static bool iotime_is_open(struct tap_tool *tool, const struct file *file)
 {
 	struct tap_inflight_look look;
 	int tries;
@@ -171,87 +270,37 @@ bool iotime_known(struct tap_tool *tool, const struct file *file)
 	return true;
 }
 
-/* Not to a file that was opened later, and has the address of one now closed. */
-static bool iotime_add(void *data, const void *arg)
+/* Who closes a file, and when. True if that is all. */
+static bool iotime_close(void *data, void *arg)
 {
+	const struct iotime_open *closer = arg;
 	struct iotime_open *open = data;
-	const struct tap_io *io = arg;
 
-	if (io->begin && (s64)(io->begin - open->opened) < 0)
-		return false;
-	if (io->write)
-		open->sums.written += io->bytes;
-	else
-		open->sums.read += io->bytes;
-	open->sums.transfers++;
-	if (io->begin)
-		open->sums.ns += ktime_get_mono_fast_ns() - io->begin;
-	return true;
-}
-
-/*
- * A thread's read() has given the file back before it ends; who closes it just
- * then can be first, and the line be written without this transfer.
- */
-void iotime_io(struct tap_tool *tool, const struct tap_io *io)
-{
-	if (!tap_inflight_update(&tool->begun, (uintptr_t)io->open, iotime_add, io))
-		tap_stream_lose(&tool->stream);
-}
-
-/* --- closed ------------------------------------------------------------ */
-
-/* The event is as long as its name. */
-static void iotime_write(struct tap_tool *tool, const struct iotime_event *event,
-			 size_t len)
-{
-	tap_stream_write(&tool->stream, event,
-			 offsetof(struct iotime_event, name) + len + 1);
-}
-
-/* Opened before this tool looked, or for want of room not remembered. */
-static void iotime_close_unseen(struct tap_tool *tool, const struct file *file)
-{
-	if (file->f_mode & FMODE_OPENED && !(file->f_mode & FMODE_NOACCOUNT) &&
-	    !(file->f_flags & __FMODE_EXEC) && iotime_has_path(file) &&
-	    tap_wanted(tool, current))
-		atomic64_inc(&iotime_unseen);
-}
-
-static void iotime_close(struct tap_tool *tool, const struct iotime_open *open)
-{
-	struct iotime_event *event = &this_cpu_ptr(iotime_scratch)->event;
-	bool deferred = current->flags & PF_KTHREAD;
-	size_t len;
-
-	len = tap_strings_take(&iotime_names, open->name, event->name,
-			       sizeof(event->name));
-	if (deferred ? !open->wanted : !tap_wanted(tool, current))
-		return;
-	if (!len) {
-		strscpy(event->name, "(name lost)", sizeof(event->name));
-		len = strlen(event->name);
+	open->closed = closer->closed;
+	/* what a process leaves to the kernel to close is the opener's */
+	if (!(current->flags & PF_KTHREAD)) {
+		open->names = closer->names;
+		open->wanted = closer->wanted;
 	}
-	event->sums = open->sums;
-	event->open_ns = ktime_get_mono_fast_ns() - open->opened;
-	event->error = 0;
-	if (deferred)
-		event->names = open->opener;
-	else
-		tap_names_set(&event->names, current);
-	iotime_write(tool, event, len);
+	return !open->users;
 }
 
 void iotime_fput(struct tap_tool *tool, const struct tap_args *args)
 {
 	const struct file *file = (void *)tap_arg(args, 0);
-	struct iotime_open open;
+	struct iotime_open closer;
 
 	preempt_disable_notrace();
-	if (tap_inflight_take(&tool->begun, (uintptr_t)file, &open))
-		iotime_close(tool, &open);
-	else
+	if (!iotime_is_open(tool, file)) {
 		iotime_close_unseen(tool, file);
+	} else {
+		closer.closed = ktime_get_mono_fast_ns();
+		closer.wanted = tap_wanted(tool, current);
+		tap_names_set(&closer.names, current);
+		if (tap_inflight_update(&tool->begun, (uintptr_t)file,
+					iotime_close, &closer))
+			iotime_end_of(tool, file);
+	}
 	preempt_enable_notrace();
 }
 
@@ -314,7 +363,7 @@ void iotime_sys_exit(void *data, struct pt_regs *regs, long ret)
 	scratch->event.error = ret;
 	strscpy(scratch->event.name, iotime_passed(scratch, call, regs),
 		sizeof(scratch->event.name));
-	iotime_write(tool, &scratch->event, strlen(scratch->event.name));
+	iotime_write(tool, &scratch->event);
 	tap_end();
 }
 TAP_CHECK_TRACEPOINT(sys_exit, iotime_sys_exit);

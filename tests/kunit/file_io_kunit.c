@@ -253,7 +253,7 @@ static void tap_file_io_test_calls_that_move_nothing(struct kunit *test)
 	struct file *file = kunit_kzalloc(test, sizeof(*file), GFP_KERNEL);
 	struct kiocb *kiocb = kunit_kzalloc(test, sizeof(*kiocb), GFP_KERNEL);
 	struct file_io_told *told = test->priv;
-	const struct file *noted = file;
+	struct tap_io_kernel noted = { .file = file };
 	int i;
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, sb);
@@ -310,7 +310,7 @@ static void tap_file_io_test_stacked(struct kunit *test)
 	struct pt_regs regs = { .di = (uintptr_t)file };
 	const struct tap_args args = { .regs = &regs };
 	struct file_io_told *told = test->priv;
-	const struct file *noted;
+	struct tap_io_kernel noted;
 	bool wanted;
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, file);

@@ -310,7 +310,7 @@ static void tap_inflight_test_fini_of_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, attempt(test), 0);
 }
 
-static bool change(void *data, const void *arg)
+static bool change(void *data, void *arg)
 {
 	struct data *at = data;
 	u64 by = *(const u64 *)arg;
