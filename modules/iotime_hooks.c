@@ -33,41 +33,29 @@ enum iotime_call {
 	IOTIME_RING,		/* it can do anything */
 };
 
-#define IOTIME_CALLS(NR)						\
-	case NR(openat):							\
-	case NR(openat2):							\
-		return IOTIME_SECOND;						\
-	case NR(open_by_handle_at):						\
-		return IOTIME_HANDLE;						\
-	case NR(io_uring_enter):						\
-		return IOTIME_RING;
-/* ... which newer architectures do not have. */
-#define IOTIME_CALLS_OLD(NR)						\
-	case NR(open):								\
-	case NR(creat):								\
-		return IOTIME_FIRST;
 #define IOTIME_NR(name) __NR_##name
+#ifndef __NR_open
+/* newer architectures do not have these */
+#define __NR_open (-1U)
+#define __NR_creat (-2U)
+#endif
+
+#define IOTIME_CALL(NR, nr)						\
+	((nr) == NR(openat) || (nr) == NR(openat2) ? IOTIME_SECOND :		\
+	 (nr) == NR(open) || (nr) == NR(creat) ? IOTIME_FIRST :		\
+	 (nr) == NR(open_by_handle_at) ? IOTIME_HANDLE :			\
+	 (nr) == NR(io_uring_enter) ? IOTIME_RING : IOTIME_OTHER)
 
 static enum iotime_call iotime_call(struct pt_regs *regs)
 {
 	u32 nr = syscall_get_nr(current, regs);
 
 #if defined(CONFIG_COMPAT) && defined(TAP_NR_32)
-	if (tap_syscall_is_compat()) {
-		switch (nr) {
-		IOTIME_CALLS(TAP_NR_32)
-		IOTIME_CALLS_OLD(TAP_NR_32)
-		}
-		return IOTIME_OTHER;
-	}
+	if (tap_syscall_is_compat())
+		return IOTIME_CALL(TAP_NR_32, nr);
 #endif
-	switch (nr & ~TAP_X32_BIT) {
-	IOTIME_CALLS(IOTIME_NR)
-#ifdef __NR_open
-	IOTIME_CALLS_OLD(IOTIME_NR)
-#endif
-	}
-	return IOTIME_OTHER;
+	nr &= ~TAP_X32_BIT;
+	return IOTIME_CALL(IOTIME_NR, nr);
 }
 
 /* Of a name that is too long the end remains. */
@@ -88,7 +76,10 @@ static void iotime_write(struct tap_tool *tool, const struct iotime_event *event
 			 strlen(event->name) + 1);
 }
 
-/* Forget an open file. If it was closed there is a line. */
+/*
+ * Forget an open file. If it was closed there is a line. Not in an interrupt:
+ * a request that completes there keeps its file open.
+ */
 static void iotime_end_of(struct tap_tool *tool, const struct file *file)
 {
 	struct iotime_event *event = &this_cpu_ptr(iotime_scratch)->event;
@@ -351,7 +342,7 @@ void iotime_sys_exit(void *data, struct pt_regs *regs, long ret)
 	struct tap_tool *tool = data;
 	enum iotime_call call;
 
-	if (likely(!IS_ERR_VALUE(ret)))
+	if (!IS_ERR_VALUE(ret))
 		return;
 	call = iotime_call(regs);
 	if (call == IOTIME_OTHER || call == IOTIME_RING || !tap_begin(tool, current))

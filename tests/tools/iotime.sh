@@ -218,7 +218,8 @@ check "sqlite3: the database was written" [ "$(sum write_bytes "path=$tmp/ext4/d
 # --- opened before the tool looks; readers
 set_iotime enabled 0
 exec {go}<>"$tmp/sleepy"
-hold "$opens" "$dir" hold <&"$go"
+# shellcheck disable=SC2016 # the inner shell's
+hold bash -c 'exec "$1" "$2" hold <"$3"' - "$opens" "$dir" "$tmp/sleepy"
 kill -CONT "$held"
 until_true [ -e "$dir/hold" ]
 until_true grep -q '^0 0x0 ' "/proc/$held/syscall"

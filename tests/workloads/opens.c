@@ -254,7 +254,7 @@ static void do_exit(int n)
 
 static void do_exec(void)
 {
-	char *argv[] = { "opens", (char *)dir, "nothing", NULL };
+	char *const argv[] = { "opens", (char *)dir, "nothing", NULL };
 	pid_t pid = fork();
 
 	if (!pid) {
