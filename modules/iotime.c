@@ -32,8 +32,9 @@ static struct tap_probe iotime_probes[] = {
 		.needs = "CONFIG_FUNCTION_TRACER or CONFIG_KPROBES",
 		.function = iotime_fput,
 	},
-	TAP_FILE_IO_FILES_PROBES,
+	TAP_PROBE("sys_enter", tap_file_io_enter, "CONFIG_FTRACE_SYSCALLS", NULL),
 	TAP_PROBE("sys_exit", iotime_sys_exit, "CONFIG_FTRACE_SYSCALLS", NULL),
+	TAP_FILE_IO_NO_CALLS,
 	{
 		.type = TAP_FUNCTION,
 		.name = { "fd_install" },

@@ -336,15 +336,11 @@ static const char *iotime_passed(struct iotime_scratch *scratch,
 	return len < 0 ? "(unreadable)" : iotime_cut(scratch->path, len);
 }
 
-void iotime_sys_exit(void *data, struct pt_regs *regs, long ret)
+static void iotime_fails(struct tap_tool *tool, struct pt_regs *regs, long ret)
 {
+	enum iotime_call call = iotime_call(regs);
 	struct iotime_scratch *scratch;
-	struct tap_tool *tool = data;
-	enum iotime_call call;
 
-	if (!IS_ERR_VALUE(ret))
-		return;
-	call = iotime_call(regs);
 	if (call == IOTIME_OTHER || call == IOTIME_RING || !tap_begin(tool, current))
 		return;
 	scratch = this_cpu_ptr(iotime_scratch);
@@ -356,5 +352,13 @@ void iotime_sys_exit(void *data, struct pt_regs *regs, long ret)
 		sizeof(scratch->event.name));
 	iotime_write(tool, &scratch->event);
 	tap_end();
+}
+
+/* One handler for both: a tracepoint with one is cheaper than with two. */
+void iotime_sys_exit(void *data, struct pt_regs *regs, long ret)
+{
+	if (IS_ERR_VALUE(ret))
+		iotime_fails(data, regs, ret);
+	tap_file_io_exit_files(data, regs, ret);
 }
 TAP_CHECK_TRACEPOINT(sys_exit, iotime_sys_exit);
