@@ -33,29 +33,42 @@ enum iotime_call {
 	IOTIME_RING,		/* it can do anything */
 };
 
+#define IOTIME_CALLS(NR)						\
+	[NR(openat)] = IOTIME_SECOND,						\
+	[NR(openat2)] = IOTIME_SECOND,						\
+	[NR(open_by_handle_at)] = IOTIME_HANDLE,				\
+	[NR(io_uring_enter)] = IOTIME_RING
+/* ... which newer architectures do not have. */
+#define IOTIME_CALLS_OLD(NR)						\
+	[NR(open)] = IOTIME_FIRST,						\
+	[NR(creat)] = IOTIME_FIRST
 #define IOTIME_NR(name) __NR_##name
-#ifndef __NR_open
-/* newer architectures do not have these */
-#define __NR_open (-1U)
-#define __NR_creat (-2U)
-#endif
 
-#define IOTIME_CALL(NR, nr)						\
-	((nr) == NR(openat) || (nr) == NR(openat2) ? IOTIME_SECOND :		\
-	 (nr) == NR(open) || (nr) == NR(creat) ? IOTIME_FIRST :		\
-	 (nr) == NR(open_by_handle_at) ? IOTIME_HANDLE :			\
-	 (nr) == NR(io_uring_enter) ? IOTIME_RING : IOTIME_OTHER)
+static const u8 iotime_calls[] = {
+	IOTIME_CALLS(IOTIME_NR),
+#ifdef __NR_open
+	IOTIME_CALLS_OLD(IOTIME_NR),
+#endif
+};
+
+#if defined(CONFIG_COMPAT) && defined(TAP_NR_32)
+static const u8 iotime_calls_32[] = {
+	IOTIME_CALLS(TAP_NR_32),
+	IOTIME_CALLS_OLD(TAP_NR_32),
+};
+#else
+static const u8 iotime_calls_32[] = { 0 };
+#endif
 
 static enum iotime_call iotime_call(struct pt_regs *regs)
 {
 	u32 nr = syscall_get_nr(current, regs);
 
-#if defined(CONFIG_COMPAT) && defined(TAP_NR_32)
 	if (tap_syscall_is_compat())
-		return IOTIME_CALL(TAP_NR_32, nr);
-#endif
+		return nr < ARRAY_SIZE(iotime_calls_32) ? iotime_calls_32[nr] :
+							  IOTIME_OTHER;
 	nr &= ~TAP_X32_BIT;
-	return IOTIME_CALL(IOTIME_NR, nr);
+	return nr < ARRAY_SIZE(iotime_calls) ? iotime_calls[nr] : IOTIME_OTHER;
 }
 
 /* Of a name that is too long the end remains. */

@@ -649,7 +649,7 @@ static const struct {
 	NONE(unlinked), NONE(renamed), NONE(creat), NONE(openat), NONE(openat2),
 	NONE(handle), NONE(path), NONE(ring), NONE(ringat), NONE(chroot),
 	NONE(chdir), ONE(deep), ONE(fifo), TWO(threads), TWO(shared), ONE(race),
-	ONE(open), NONE(hold), NONE(fail),
+	ONE(open), NONE(hold), NONE(fail), { 0 },
 };
 
 static void run(const char *name, int n, int count)
@@ -657,7 +657,7 @@ static void run(const char *name, int n, int count)
 	unsigned int i;
 
 	operation = name;
-	for (i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
+	for (i = 0; operations[i].name; i++) {
 		if (strcmp(operations[i].name, name))
 			continue;
 		if (operations[i].none)
@@ -682,7 +682,8 @@ int main(int argc, char **argv)
 	dir = argv[1];
 	for (i = 2; i < argc; i++) {
 		end = strchr(argv[i], '=');
-		n = count = 0;
+		n = 0;
+		count = 0;
 		if (end) {
 			*end++ = '\0';
 			n = strtol(end, &end, 0);
