@@ -74,7 +74,7 @@ wrong_number() # number...
 load_only() # parameter
 {
 	case $1 in
-	max_rows | buffer_kb | inflight | max_sockets | path) ;;
+	max_rows | buffer_kb | inflight | max_sockets | name_kb | path) ;;
 	*) return 1 ;;
 	esac
 }
@@ -91,17 +91,6 @@ some() # parameter
 		perl -0 -e '@values = <>; print @values[0 .. 2, -3 .. -1]'
 	fi
 	: >"$tmp/seen-$1"
-	case $1 in
-	max_rows | buffer_kb | inflight | max_sockets | name_kb | path) cat ;;
-	*)
-		if [ -e "$tmp/seen-$1" ]; then
-			head -z -n 2
-		else
-			: >"$tmp/seen-$1"
-			perl -0 -e '@values = <>; print @values[0 .. 2, -3 .. -1]'
-		fi
-		;;
-	esac
 }
 
 right() # parameter tool
