@@ -235,6 +235,8 @@ check "device mapper: each device its own" is "$(counts_of "$lower"), $(counts_o
 take ioblktime
 check "device mapper: longer than what is below" [ "$(sum total_us "device=$slow")" -gt "$(sum total_us "device=$lower")" ]
 check "device mapper: together no longer than it took" [ "$(sum total_us "device=$slow")" -le $((elapsed * 10000)) ]
+# What is delayed is ended by a tick, up to one before its time: 4 ms. tests/bench/delay knows better.
+check "device mapper: none is faster than it may be" [ "$(sum min_us "device=$slow" rw=R)" -ge 16000 ]
 dmsetup remove slow
 
 half=$((sectors / 2))
