@@ -17,13 +17,6 @@
 #include "strings.h"
 #include "tap.h"
 
-struct iotime_scratch __percpu *iotime_scratch;
-struct tap_strings iotime_names;
-atomic64_t iotime_unseen;
-
-static unsigned int iotime_name_kb = 4096;
-static u64 iotime_start;	/* when the tool was loaded, as stamps of events */
-
 /* The files that are open come before what opens them: no end is missed. */
 static struct tap_probe iotime_probes[] = {
 	{
@@ -42,30 +35,6 @@ static struct tap_probe iotime_probes[] = {
 		.function = iotime_fd_install,
 	},
 };
-
-static void iotime_end(struct tap_tool *tool)
-{
-	free_percpu(iotime_scratch);
-	iotime_scratch = NULL;
-	tap_strings_fini(&iotime_names);
-}
-
-static int iotime_prepare(struct tap_tool *tool, struct tap_text *why)
-{
-	int err = tap_file_io_files_prepare(tool, why);
-
-	if (!iotime_start)
-		iotime_start = ktime_get_mono_fast_ns();
-	if (!err)
-		err = tap_strings_init(&iotime_names, iotime_name_kb);
-	if (err)
-		return err;
-	iotime_scratch = alloc_percpu(struct iotime_scratch);
-	if (iotime_scratch)
-		return 0;
-	iotime_end(tool);
-	return -ENOMEM;
-}
 
 static void iotime_stats(struct tap_tool *tool, struct tap_text *text)
 {

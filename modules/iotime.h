@@ -72,12 +72,17 @@ struct iotime_scratch {
 	char path[PATH_MAX];
 };
 
-extern struct iotime_scratch __percpu *iotime_scratch;
+/* The parameter name_kb, and its room. */
+extern unsigned int iotime_name_kb;
 extern struct tap_strings iotime_names;
+/* When the tool was loaded, as stamps of events. */
+extern u64 iotime_start;
 /* Files closed that were not seen to be opened. */
 extern atomic64_t iotime_unseen;
 
-/* The handlers, see iotime_hooks.c. */
+/* The handlers and what they need, see iotime_hooks.c. */
+int iotime_prepare(struct tap_tool *tool, struct tap_text *why);
+void iotime_end(struct tap_tool *tool);
 bool iotime_begin(struct tap_tool *tool, const struct file *file);
 void iotime_io(struct tap_tool *tool, const struct tap_io *io);
 void iotime_fd_install(struct tap_tool *tool, const struct tap_args *args);

@@ -24,6 +24,36 @@
 
 #include "iotime.h"
 
+unsigned int iotime_name_kb = 4096;
+u64 iotime_start;
+atomic64_t iotime_unseen;
+struct tap_strings iotime_names;
+static struct iotime_scratch __percpu *iotime_scratch;
+
+void iotime_end(struct tap_tool *tool)
+{
+	free_percpu(iotime_scratch);
+	iotime_scratch = NULL;
+	tap_strings_fini(&iotime_names);
+}
+
+int iotime_prepare(struct tap_tool *tool, struct tap_text *why)
+{
+	int err = tap_file_io_files_prepare(tool, why);
+
+	if (!iotime_start)
+		iotime_start = ktime_get_mono_fast_ns();
+	if (!err)
+		err = tap_strings_init(&iotime_names, iotime_name_kb);
+	if (err)
+		return err;
+	iotime_scratch = alloc_percpu(struct iotime_scratch);
+	if (iotime_scratch)
+		return 0;
+	iotime_end(tool);
+	return -ENOMEM;
+}
+
 /* Where a call that opens files has the name. */
 enum iotime_call {
 	IOTIME_OTHER,		/* it opens none */
@@ -260,18 +290,13 @@ static void iotime_close_unseen(struct tap_tool *tool, const struct file *file)
 		atomic64_inc(&iotime_unseen);
 }
 
+/* Or it may be: others may come and go just now. */
 static bool iotime_is_open(struct tap_tool *tool, const struct file *file)
 {
 	struct tap_inflight_look look;
-	int tries;
 
-	for (tries = 0; tries < 4; tries++) {
-		if (tap_inflight_look(&tool->begun, (uintptr_t)file, &look))
-			return true;
-		if (likely(tap_inflight_looked(&look)))
-			return false;
-	}
-	return true;
+	return tap_inflight_look(&tool->begun, (uintptr_t)file, &look) ||
+	       !tap_inflight_looked(&look);
 }
 
 /* Who closes a file, and when. True if that is all. */
