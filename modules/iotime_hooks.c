@@ -39,12 +39,11 @@ void iotime_end(struct tap_tool *tool)
 
 int iotime_prepare(struct tap_tool *tool, struct tap_text *why)
 {
-	int err = tap_file_io_files_prepare(tool, why);
+	int err = tap_file_io_files_prepare(tool, why) ?:
+		  tap_strings_init(&iotime_names, iotime_name_kb);
 
 	if (!iotime_start)
 		iotime_start = ktime_get_mono_fast_ns();
-	if (!err)
-		err = tap_strings_init(&iotime_names, iotime_name_kb);
 	if (err)
 		return err;
 	iotime_scratch = alloc_percpu(struct iotime_scratch);
@@ -178,10 +177,8 @@ static bool iotime_has_path(const struct file *file)
 static bool iotime_is_opened(const struct file *file)
 {
 	/* workers of a ring, and who polls it, have no registers */
-	if (current->flags & PF_IO_WORKER)
-		return iotime_has_path(file);
-	if (current->flags & PF_KTHREAD)
-		return false;
+	if (current->flags & (PF_IO_WORKER | PF_KTHREAD))
+		return current->flags & PF_IO_WORKER && iotime_has_path(file);
 	switch (iotime_call(task_pt_regs(current))) {
 	case IOTIME_OTHER:
 		return false;

@@ -27,6 +27,7 @@ wrong() # parameter
 	hz) wrong_number 10001 0 ;;
 	inflight) wrong_number 15 65537 0 ;;
 	max_sockets) wrong_number 15 1048577 0 ;;
+	name_kb) wrong_number 65537 0 ;;
 	netns) printf '%s\0' '' abc -1 100x '100 ' '1 00' 100.5 1e3 0x 4294967296 18446744073709551716 ' ' --100 ;;
 	attribution) printf '%s\0' foo '' 0 Socket sockets 'socket or current' ;;
 	header_ms) wrong_number 99 3600001 1 ;;
