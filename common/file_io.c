@@ -274,6 +274,7 @@ void tap_file_io_enter(void *data, struct pt_regs *regs, long nr)
 {
 	const struct inode *inode[2] = {};
 	const struct file *open[2];
+	struct tap_tool *tool = data;
 	struct tap_io_note *note;
 	unsigned long args[6];
 	u8 call = tap_io_call(regs);
@@ -284,10 +285,10 @@ void tap_file_io_enter(void *data, struct pt_regs *regs, long nr)
 	syscall_get_arguments(current, regs, args);
 	preempt_disable_notrace();
 	if (call & TAP_IO_READ)
-		inode[0] = tap_io_want_fd(data, args[tap_io_args[call & TAP_IO_PATH][0]],
+		inode[0] = tap_io_want_fd(tool, args[tap_io_args[call & TAP_IO_PATH][0]],
 					  &open[0]);
 	if (call & TAP_IO_WRITE)
-		inode[1] = tap_io_want_fd(data, args[tap_io_args[call & TAP_IO_PATH][1]],
+		inode[1] = tap_io_want_fd(tool, args[tap_io_args[call & TAP_IO_PATH][1]],
 					  &open[1]);
 	if (!inode[0] && !inode[1])
 		goto out;
@@ -295,13 +296,14 @@ void tap_file_io_enter(void *data, struct pt_regs *regs, long nr)
 	if (unlikely(!note))
 		goto out;
 	note->wanted = 0;
-	note->begin = tap_io_now(data);
+	note->begin = tap_io_now(tool);
 	for (i = 0; i < 2; i++) {
-		if (!inode[i] || !tap_io_open(data, open[i]))
+		if (!inode[i] || !tap_io_open(tool, open[i]))
 			continue;
 		note->wanted |= i ? TAP_IO_WRITE : TAP_IO_READ;
 		note->open[i] = open[i];
-		tap_io_file_set(&note->file[i], inode[i]);
+		if (tool->io_wanted)
+			tap_io_file_set(&note->file[i], inode[i]);
 	}
 	if (unlikely(!note->wanted))
 		tap_io_note_end(note);

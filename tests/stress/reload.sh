@@ -63,7 +63,8 @@ write_settings()
 	done 2>/dev/null
 }
 
-# Traffic: system calls, datagrams over lo and a pair of veth devices, connections, processes, a file and a disk.
+# Traffic: system calls, datagrams over lo and a pair of veth devices, connections, processes, a file and its mode, a disk,
+# a lock.
 modprobe virtio_blk
 disk disk
 ip netns add tap_reload
@@ -92,6 +93,8 @@ in_background loop "$workloads/udp" send 10.9.0.2 7000 1000 100
 in_background loop "$workloads/tcp" connect 127.0.0.1 7001 100
 in_background loop "$workloads/family" many=20 thread=100 vfork=100
 in_background loop "$workloads/file_io" "$tmp/disk/file" read=10 write=10
+in_background loop chmod 600 "$tmp/disk/file"
+in_background loop "$workloads/locks" mutex 2 1
 in_background loop dd if=/dev/zero of=/dev/vda bs=4k count=10 oflag=direct status=none
 write_settings &
 writer=$!

@@ -76,6 +76,7 @@ traffic()
 	chmod 700 "$tmp"
 	dd if=/dev/zero of=/dev/vda bs=4k count=10 oflag=direct 2>/dev/null
 	"$workloads/file_io" "$tmp/disk/file" read=10 write=10
+	"$workloads/locks" mutex 2 10 >/dev/null
 }
 modprobe virtio_blk
 disk disk
@@ -113,6 +114,8 @@ for tool in "${tools[@]}"; do
 	check "$tool: needs no other module" is "$(modinfo -F depends "$TAP_KO/$tool.ko")" ""
 	check "$tool: loads" load "$tool"
 	check "$tool: the log says nothing about it" silent "$tool"
+	# once, however long the traffic takes
+	[ ! -e "$debugfs/$tool/header_ms" ] || set_to "$tool" header_ms 0
 	traffic
 	cat "$proc/$tool" >"$tmp/text"
 	header "$tool" >"$tmp/header"
