@@ -28,7 +28,8 @@ while read -r row counted _; do
 done <tests/bench/bounds
 
 # A device that delays what it gets by 20 ms, which is a matter of the kernel's ticks.
-read -r ours theirs < <(tests/vm/guest -k "$1" -i -t 300 tests/bench/delay) || true
+delay=$(tests/vm/guest -k "$1" -i -t 300 tests/bench/delay) || true
+read -r ours theirs <<<"$delay"
 echo "# 20 ms: ${ours:=0} us as ioblktime says, ${theirs:=0} us as dd sees them"
 check "ioblktime: a delay of 20 ms takes that" [ "$ours" -ge 19900 -a "$ours" -le 25000 ]
 check "ioblktime: a delay of 20 ms is what dd waits for" [ "$ours" -le "$theirs" -a "$ours" -gt $((theirs - 1000)) ]
