@@ -34,20 +34,21 @@ static __always_inline enum futexes_call futexes_call(struct pt_regs *regs)
 {
 	u32 nr = syscall_get_nr(current, regs);
 
-#if defined(CONFIG_COMPAT) && defined(TAP_NR_32)
+	/* the numbers of these two mean other calls to 32-bit code */
 	if (tap_syscall_is_compat()) {
 		switch (nr) {
+#ifdef TAP_NR_32
 		case TAP_NR_32(futex):
 		case TAP_NR_32(futex_time64):
 			return FUTEXES_FUTEX;
 		case TAP_NR_32(restart_syscall):
 			return FUTEXES_RESTART;
+#endif
 		case __NR_futex:
 		case __NR_restart_syscall:
 			return FUTEXES_OTHER;
 		}
 	}
-#endif
 	switch (nr & ~TAP_X32_BIT) {
 	case __NR_futex:
 		return FUTEXES_FUTEX;
