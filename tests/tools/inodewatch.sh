@@ -11,12 +11,6 @@ set_inodewatch() # name value
 	set_to inodewatch "$1" "$2"
 }
 
-# The kernel's number of the file system that a file is on, MAJOR:MINOR, which stat does not tell of btrfs.
-super_dev() # file
-{
-	findmnt -n -o MAJ:MIN -T "$1" | xargs
-}
-
 # watch FILE - by what stat tells
 watch()
 {

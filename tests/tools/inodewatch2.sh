@@ -61,17 +61,12 @@ change()
 	pid=$(python3 "$tmp/change.py" "$@")
 	cat $proc/inodewatch2 >"$tmp/lines"
 }
-# The kernel's number of the file system that a file is on, which stat does not tell of btrfs.
-device_of() # file
-{
-	findmnt -n -o MAJ:MIN -T "$1" | xargs
-}
 # The beginning of a line about a file.
 begins() # file function
 {
 	local device
 
-	device=$(device_of "$1")
+	device=$(super_dev "$1")
 	printf 'python3(%d) %s 0x%x/%s' "$pid" "$2" $((${device%:*} << 20 | ${device#*:})) "$(stat -c %i "$1")"
 }
 # lines_are FILE FUNCTION REST... - these lines, and no other
@@ -129,7 +124,7 @@ for fs in ext4 tmpfs xfs btrfs overlayfs; do
 		"100644 0 size=3$(sed -n '3s/.* size=3//p' "$tmp/lines")" \
 		'100644 0 atime_ns=1000000001 mtime_ns=2000000002' '104755 0' '100755 0 owner=5 group=6'
 	check "$fs: JSON" is "$(jq -r 'select(.tool) | "\(.dev) \(.ino) \(.mode) \(.changed) \(.owner) \(.group) \(.comm)"' $proc/inodewatch2.json | tail -n 1)" \
-		"$(device_of "$file") $(stat -c %i "$file") $((0100755)) mode owner group 5 6 python3"
+		"$(super_dev "$file") $(stat -c %i "$file") $((0100755)) mode owner group 5 6 python3"
 done
 set_to inodewatch2 attrs mode
 
@@ -145,7 +140,7 @@ check "overlayfs, copied up: one" is "$(grep -c "^python3($pid) notify_change " 
 # --- which files
 echo >"$tmp/ext4/other"
 file=$tmp/ext4/file
-for setting in "dev=0x$(stat -c %D "$file"),ino=$(stat -c %i "$file")" "dev=$(device_of "$file"),ino=$(stat -c %i "$file")" \
+for setting in "dev=0x$(stat -c %D "$file"),ino=$(stat -c %i "$file")" "dev=$(super_dev "$file"),ino=$(stat -c %i "$file")" \
 	"dev=,ino=$(stat -c %i "$file")"; do
 	dev=${setting%,*}
 	set_to inodewatch2 dev "${dev#dev=}"
@@ -156,7 +151,7 @@ for setting in "dev=0x$(stat -c %D "$file"),ino=$(stat -c %i "$file")" "dev=$(de
 	check "$setting: not another one" none
 done
 set_to inodewatch2 ino ""
-set_to inodewatch2 dev "$(device_of "$file")"
+set_to inodewatch2 dev "$(super_dev "$file")"
 change "$tmp/ext4/other" chmod=701
 check "dev=: each file of the device" lines_are "$tmp/ext4/other" setattr_copy '100701 0'
 change "$tmp/tmpfs/file" chmod=701

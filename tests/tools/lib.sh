@@ -105,6 +105,12 @@ summary()
 	done <"$tmp/rows"
 }
 
+# super_dev FILE - the kernel's number of the file system that it is on, MAJOR:MINOR, which stat does not tell of btrfs
+super_dev()
+{
+	findmnt -n -o MAJ:MIN -T "$1" | xargs
+}
+
 # disk NAME [TYPE] - a file system (default: ext4) on a loop device, mounted on $tmp/NAME
 disk()
 {

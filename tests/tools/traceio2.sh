@@ -11,12 +11,6 @@ set_traceio2() # name value
 	set_to traceio2 "$1" "$2"
 }
 
-# The kernel's number of the file system that a folder is on, MAJOR:MINOR, which stat does not tell of btrfs.
-super_dev() # folder
-{
-	findmnt -n -o MAJ:MIN -T "$1" | xargs
-}
-
 # ran COMMAND... - what it did to the device
 ran()
 {
