@@ -150,6 +150,11 @@ every_way() # text directory
 every_way tmpfs "$dir"
 disk ext4
 every_way ext4 "$tmp/ext4"
+for name in xfs btrfs; do
+	disk $name $name
+	every_way $name "$tmp/$name"
+	check "$name: nothing pins it" umount "$tmp/$name"
+done
 mkdir "$tmp/ext4"/{lower,upper,work} "$tmp/overlay"
 mount -t overlay overlay -o "lowerdir=$tmp/ext4/lower,upperdir=$tmp/ext4/upper,workdir=$tmp/ext4/work" "$tmp/overlay"
 every_way overlayfs "$tmp/overlay"

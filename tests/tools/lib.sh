@@ -47,6 +47,8 @@ until_true() # command...
 		sleep 0.1
 	done
 	echo "never true: $*"
+	"$@" || return
+	echo "it is now"
 	return 1
 }
 

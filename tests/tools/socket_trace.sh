@@ -250,6 +250,7 @@ check "asleep: they have entered" is "$(lines '->' __sys_recvfrom) $(lines '->' 
 check "asleep: none has returned" is "$(lines '<-' __sys_recvfrom) $(lines '<-' sock_recvmsg) $(lines '<-' __sys_accept4)" "0 0 0"
 check "asleep: nested" nested open
 check "asleep: all are followed" is "$(grep -c 'not followed' "$tmp/lines")" 0
+sleep 30	# what is held for a return must last as long as that
 wake awake
 cat $proc/socket_trace >"$tmp/lines"
 check "awake: all have returned" is "$(lines '<-' __sys_recvfrom) $(lines '<-' sock_recvmsg) $(lines '<-' __sys_accept4)" "300 300 1"

@@ -14,6 +14,7 @@
  *   threadexec=N  a child does, from a thread that is not its leader
  *   orphan=N      a grandchild makes N when its parent is gone
  *   many=N        N children make one each, one child after the other
+ *   writers=N     N children write a byte each to stdout, one child after the other
  *   crowd=N       N children make one each, when all of them are there
  *   uid=N         from here on this process has that user id
  *   name=TEXT     and this name
@@ -163,6 +164,12 @@ static void command(const char *what)
 				call(1);
 				_exit(0);
 			}
+			reap();
+		}
+	} else if (!strcmp(name, "writers")) {
+		while (n--) {
+			if (!child())
+				_exit(write(STDOUT_FILENO, "x", 1) != 1);
 			reap();
 		}
 	} else if (!strcmp(name, "crowd")) {
