@@ -96,4 +96,8 @@ check "tally: it hung" verdict "1 passed, 1 failed" "1..1\nok 1 - a\n# exit: 124
 check "tally: no end" verdict "1 passed, 1 failed" "1..1\nok 1 - a\n"
 check "tally: a module left behind" verdict "1 passed, 1 failed" "1..1\nok 1 - a\n# left: nettop\n$end"
 check "tally: nothing at all" verdict "0 passed, 2 failed" ""
+printf '1..1\nnot ok 1 - now and then\n%b' "$end" >"$tmp/some.tap.first"
+check "tally: run again, and well: it passes" verdict "1 passed, 0 failed" "1..1\nok 1 - a\n$end"
+check "tally: run again, and well: it is said" grep -qx '  some: not ok 1 - now and then' "$tmp/log"
+check "tally: run again, and not well" verdict "0 passed, 1 failed" "1..1\nnot ok 1 - a\n$end"
 plan
