@@ -29,11 +29,6 @@ struct tap_inflight_free {
 	u32 nr;			/* under lock */
 };
 
-/* A macro, so that sparse can follow whether the lock is held. */
-#define tap_inflight_lock(lock)						\
-	(likely(!in_nmi()) ? ({ raw_spin_lock(lock); true; }) :		\
-			     raw_spin_trylock(lock))
-
 static bool tap_inflight_pop(struct tap_inflight *inflight,
 			     struct tap_inflight_free *free, u32 *i)
 {
@@ -89,18 +84,6 @@ static bool tap_inflight_release(struct tap_inflight *inflight, u32 i)
 	free->nr++;
 	raw_spin_unlock(&free->lock);
 	return true;
-}
-
-/* Where the entry with this key is linked, or the end of the bucket. */
-static u32 *tap_inflight_link(struct tap_inflight *inflight,
-			      struct tap_inflight_bucket *bucket, u64 key)
-{
-	u32 *link = &bucket->first;
-
-	while (*link != TAP_INFLIGHT_NONE &&
-	       tap_inflight_at(inflight, *link)->key != key)
-		link = &tap_inflight_at(inflight, *link)->next;
-	return link;
 }
 
 /*
@@ -187,31 +170,6 @@ bool tap_inflight_take(struct tap_inflight *inflight, u64 key, void *data)
 	if (unlikely(lost))
 		atomic64_inc(&inflight->lost);
 	return i != TAP_INFLIGHT_NONE;
-}
-
-bool tap_inflight_update(struct tap_inflight *inflight, u64 key,
-			 bool (*change)(void *data, void *arg),
-			 void *arg)
-{
-	struct tap_inflight_bucket *bucket = tap_inflight_bucket(inflight, key);
-	unsigned long flags;
-	bool done = false;
-	u32 i;
-
-	local_irq_save(flags);
-	if (tap_inflight_lock(&bucket->lock)) {
-		i = *tap_inflight_link(inflight, bucket, key);
-		if (i != TAP_INFLIGHT_NONE) {
-			raw_write_seqcount_begin(&bucket->seq);
-			done = change(tap_inflight_at(inflight, i)->data, arg);
-			raw_write_seqcount_end(&bucket->seq);
-		}
-		raw_spin_unlock(&bucket->lock);
-	} else {
-		atomic64_inc(&inflight->lost);
-	}
-	local_irq_restore(flags);
-	return done;
 }
 
 void *tap_inflight_own(struct tap_inflight *inflight, u64 key)

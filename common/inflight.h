@@ -3,6 +3,7 @@
 #define TAP_INFLIGHT_H
 
 #include <linux/percpu.h>
+#include <linux/preempt.h>
 #include <linux/seqlock.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
@@ -96,21 +97,6 @@ bool tap_inflight_put(struct tap_inflight *inflight, u64 key, const void *data);
 bool tap_inflight_take(struct tap_inflight *inflight, u64 key, void *data);
 
 /**
- * tap_inflight_update() - change what was put, and leave it there
- * @inflight: the pool
- * @key: the key
- * @change: changes the data; called under a raw spinlock with interrupts off. Its
- *          result is returned
- * @arg: for @change
- *
- * Context: any. An NMI that finds a lock taken counts one as lost.
- * Return: false if it was not found.
- */
-bool tap_inflight_update(struct tap_inflight *inflight, u64 key,
-			 bool (*change)(void *data, void *arg),
-			 void *arg);
-
-/**
  * tap_inflight_own() - the data under a key that nobody else uses
  * @inflight: the pool
  * @key: the key, which only who calls may put, own or take
@@ -159,6 +145,73 @@ static __always_inline struct tap_inflight_entry *
 tap_inflight_at(const struct tap_inflight *inflight, u32 i)
 {
 	return (void *)(inflight->entries + (size_t)i * inflight->entry_size);
+}
+
+/**
+ * tap_inflight_lock() - take a lock; an NMI, which may have interrupted its holder, only tries
+ * @lock: a raw spinlock. A macro, so that sparse can follow whether it is held
+ *
+ * Return: true if it is taken.
+ */
+#define tap_inflight_lock(lock)						\
+	(likely(!in_nmi()) ? ({ raw_spin_lock(lock); true; }) :		\
+			     raw_spin_trylock(lock))
+
+/**
+ * tap_inflight_link() - where an entry is linked
+ * @inflight: the pool
+ * @bucket: the key's bucket, locked
+ * @key: the key
+ *
+ * Return: where its number is, or the end of the bucket.
+ */
+static __always_inline u32 *
+tap_inflight_link(struct tap_inflight *inflight,
+		  struct tap_inflight_bucket *bucket, u64 key)
+{
+	u32 *link = &bucket->first;
+
+	while (*link != TAP_INFLIGHT_NONE &&
+	       tap_inflight_at(inflight, *link)->key != key)
+		link = &tap_inflight_at(inflight, *link)->next;
+	return link;
+}
+
+/**
+ * tap_inflight_update() - change what was put, and leave it there
+ * @inflight: the pool
+ * @key: the key
+ * @change: changes the data; called under a raw spinlock with interrupts off. Its
+ *          result is returned. With a function that is known this costs 30
+ *          instructions less as part of who calls it
+ * @arg: for @change
+ *
+ * Context: any. An NMI that finds a lock taken counts one as lost.
+ * Return: false if it was not found.
+ */
+static __always_inline bool
+tap_inflight_update(struct tap_inflight *inflight, u64 key,
+		    bool (*change)(void *data, void *arg), void *arg)
+{
+	struct tap_inflight_bucket *bucket = tap_inflight_bucket(inflight, key);
+	unsigned long flags;
+	bool done = false;
+	u32 i;
+
+	local_irq_save(flags);
+	if (tap_inflight_lock(&bucket->lock)) {
+		i = *tap_inflight_link(inflight, bucket, key);
+		if (i != TAP_INFLIGHT_NONE) {
+			raw_write_seqcount_begin(&bucket->seq);
+			done = change(tap_inflight_at(inflight, i)->data, arg);
+			raw_write_seqcount_end(&bucket->seq);
+		}
+		raw_spin_unlock(&bucket->lock);
+	} else {
+		atomic64_inc(&inflight->lost);
+	}
+	local_irq_restore(flags);
+	return done;
 }
 
 /**
