@@ -492,13 +492,12 @@ void tap_call_value(const struct tap_function *function,
 void tap_call_errno(const struct tap_function *function,
 		    const struct tap_call *call, char *buf, size_t size)
 {
-	char name[32] = "";
-	long number;
+	long number = 0;
 
-	if (tap_call_error(function, call, &number))
-		scnprintf(name, sizeof(name), "%pe", ERR_PTR(number));
-	/* -EAGAIN; the number again where the kernel knows no name */
-	strscpy(buf, name[0] && isalpha(name[1]) ? name + 1 : "", size);
+	tap_errno(buf, size, tap_call_error(function, call, &number) ? number : 0);
+	/* the number is there already */
+	if (!isalpha(buf[0]))
+		buf[0] = '\0';
 }
 
 void tap_call_text(struct tap_text *text, const struct tap_call *call,

@@ -6,6 +6,7 @@
  * that never change, with the unit in the name, and one object a line.
  */
 #include <linux/bitops.h>
+#include <linux/kdev_t.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/string.h>
@@ -41,8 +42,7 @@ const char *tap_row_mark(const struct tap_row *row)
 
 static bool tap_column_is_text(const struct tap_column *column)
 {
-	return column->type == TAP_STR || column->type == TAP_ADDR ||
-	       column->type == TAP_FN;
+	return column->type >= TAP_STR && column->type <= TAP_FN;
 }
 
 static const void *tap_column_at(const struct tap_column *column,
@@ -104,6 +104,12 @@ static void tap_column_string(const struct tap_column *column,
 
 		scnprintf(cell, TAP_CELL, addr->version == 4 ? "%pI4" : "%pI6c",
 			  addr->word);
+	} else if (column->type == TAP_DEV) {
+		const dev_t *dev = tap_column_at(column, row);
+
+		scnprintf(cell, TAP_CELL, "%u:%u", MAJOR(*dev), MINOR(*dev));
+	} else if (column->type == TAP_ERRNO) {
+		tap_errno(cell, TAP_CELL, *(const int *)tap_column_at(column, row));
 	} else {
 		const char *at = tap_column_at(column, row);
 

@@ -33,6 +33,8 @@ struct tap_row {
  * @TAP_U64: an unsigned 64-bit number
  * @TAP_STR: a name of @size bytes, escaped in text
  * @TAP_ADDR: a struct tap_addr
+ * @TAP_DEV: a dev_t, as 8:5
+ * @TAP_ERRNO: an int that is an error below 0, as tap_errno() names it
  * @TAP_FN: what @fn writes
  * @TAP_SUM: some of the sums added up
  * @TAP_PERCENT: the same in per cent of all events, as "  0.00%"; text only
@@ -51,8 +53,11 @@ enum tap_column_type {
 	TAP_BIT,
 	TAP_U16,
 	TAP_U64,
+	/* text, up to TAP_FN */
 	TAP_STR,
 	TAP_ADDR,
+	TAP_DEV,
+	TAP_ERRNO,
 	TAP_FN,
 	/* from here on: what was counted, no part of a key */
 	TAP_SUM,

@@ -6,6 +6,8 @@
  * likewise. In a table a blank would start a new column and an escape sequence
  * would reach the reader's terminal, so both are written as octal escapes.
  */
+#include <linux/ctype.h>
+#include <linux/err.h>
 #include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/string.h>
@@ -68,6 +70,15 @@ void tap_text_free(struct tap_text *text)
 {
 	kvfree(text->buf);
 	*text = (struct tap_text){};
+}
+
+void tap_errno(char *buf, size_t size, int error)
+{
+	char name[32];
+
+	scnprintf(name, sizeof(name), "%pe", ERR_PTR(error));
+	/* -ENOENT */
+	strscpy(buf, !error ? "" : isalpha(name[1]) ? name + 1 : name, size);
 }
 
 size_t tap_escape(char *dst, size_t size, const char *src, size_t len)

@@ -62,6 +62,15 @@ void tap_text_free(struct tap_text *text);
 #define TAP_ESCAPED(n) (4 * (n) + 1)
 
 /**
+ * tap_errno() - the name of an error
+ * @buf: gets it, terminated: ENOENT; a number where the kernel knows no name (it
+ *       knows them with CONFIG_SYMBOLIC_ERRNAME); nothing for 0
+ * @size: bytes, 16 are enough
+ * @error: the error, below 0, or 0
+ */
+void tap_errno(char *buf, size_t size, int error);
+
+/**
  * tap_escape() - write a name so that it stays one word of printable ASCII
  * @dst: result, terminated
  * @size: bytes at @dst, terminator included

@@ -6,9 +6,6 @@
  * it began. The name of the function stays a pointer to a constant: an event
  * does not outlive the module.
  */
-#include <linux/ctype.h>
-#include <linux/err.h>
-#include <linux/kdev_t.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
 
@@ -81,25 +78,6 @@ static void tap_io_line_path(const struct tap_row *row, char *buf, size_t size)
 	strscpy(buf, paths[line->path], size);
 }
 
-static void tap_io_line_device(const struct tap_row *row, char *buf,
-			       size_t size)
-{
-	const struct tap_io_line *line = row->key;
-
-	scnprintf(buf, size, "%u:%u", MAJOR(line->dev), MINOR(line->dev));
-}
-
-/* EAGAIN; nothing where there was no error, or the kernel knows no name. */
-static void tap_io_line_errno(const struct tap_row *row, char *buf, size_t size)
-{
-	const struct tap_io_line *line = row->key;
-	char name[32] = "";
-
-	if (line->error)
-		scnprintf(name, sizeof(name), "%pe", ERR_PTR(line->error));
-	strscpy(buf, name[0] && isalpha(name[1]) ? name + 1 : "", size);
-}
-
 #define AT(type, member) TAP_AT(type, struct tap_io_line, member)
 #define FN(function) .type = TAP_FN, .fn = (function)
 
@@ -108,9 +86,9 @@ const struct tap_column tap_io_line_columns[TAP_IO_LINE_COLUMNS] = {
 	{ .json = "function", FN(tap_io_line_function) },
 	{ .json = "direction", FN(tap_io_line_direction) },
 	{ .json = "path", FN(tap_io_line_path) },
-	{ .json = "dev", FN(tap_io_line_device) },
+	{ .json = "dev", AT(TAP_DEV, dev) },
 	{ .json = "ino", AT(TAP_U64, ino) },
 	{ .json = "bytes", AT(TAP_U64, bytes) },
-	{ .json = "errno", FN(tap_io_line_errno) },
+	{ .json = "errno", AT(TAP_ERRNO, error) },
 	TAP_JSON_NAMES(0),
 };

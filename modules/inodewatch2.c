@@ -57,13 +57,6 @@ static void inodewatch2_function(const struct tap_row *row, char *buf, size_t si
 	strscpy(buf, event->copied ? "setattr_copy" : "notify_change", size);
 }
 
-static void inodewatch2_device(const struct tap_row *row, char *buf, size_t size)
-{
-	const struct inodewatch2_event *event = row->key;
-
-	scnprintf(buf, size, "%u:%u", MAJOR(event->dev), MINOR(event->dev));
-}
-
 /* What has changed, in words of JSON's. */
 static void inodewatch2_what(const struct tap_row *row, char *buf, size_t size)
 {
@@ -103,7 +96,7 @@ static void inodewatch2_show(struct tap_text *text, const struct tap_row *row,
 static const struct tap_column inodewatch2_columns[] = {
 	{ .json = "pid", AT(TAP_INT, names.pid) },
 	{ .json = "function", .type = TAP_FN, .fn = inodewatch2_function },
-	{ .json = "dev", .type = TAP_FN, .fn = inodewatch2_device },
+	{ .json = "dev", AT(TAP_DEV, dev) },
 	{ .json = "ino", AT(TAP_U64, ino) },
 	{ .json = "mode", AT(TAP_UINT, mode) },
 	{ .json = "uid", AT(TAP_UINT, uid) },

@@ -95,13 +95,6 @@ static void ioblktime_rw(const struct tap_row *row, char *buf, size_t size)
 	strscpy(buf, key->group == STAT_READ ? "R" : "W", size);
 }
 
-static void ioblktime_number(const struct tap_row *row, char *buf, size_t size)
-{
-	const struct ioblktime_key *key = row->key;
-
-	scnprintf(buf, size, "%u:%u", MAJOR(key->dev), MINOR(key->dev));
-}
-
 #define COUNT (BIT(IOBLKTIME_COUNT) | BIT(IOBLKTIME_PART))
 #define US(head, json, width, what, ...)				\
 	TAP_COLUMN_US(head, json, width, what, IOBLKTIME_TIMES, __VA_ARGS__)
@@ -117,7 +110,7 @@ static const struct tap_column ioblktime_columns[] = {
 	US("min (us)", "min_us", 10, MIN, .verbose = 1),
 	US("max (us)", "max_us", 10, MAX, .verbose = 1),
 	US("us:count", "hist_us", 0, HIST, .verbose = 1),
-	{ .json = "dev", .type = TAP_FN, .fn = ioblktime_number },
+	{ .json = "dev", TAP_AT(TAP_DEV, struct ioblktime_key, dev) },
 };
 
 static struct tap_tool ioblktime = {

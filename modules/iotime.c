@@ -9,9 +9,6 @@
  * the path as who opened it saw it. pid and comm are who closed it last. An
  * attempt to open a file that fails has a line, too.
  */
-#include <linux/err.h>
-#include <linux/ctype.h>
-
 #include "file_io.h"
 #include "iotime.h"
 #include "strings.h"
@@ -53,16 +50,6 @@ static void iotime_what(const struct tap_row *row, char *buf, size_t size)
 	strscpy(buf, event->error ? "fail" : "access", size);
 }
 
-static void iotime_errno(const struct tap_row *row, char *buf, size_t size)
-{
-	const struct iotime_event *event = row->key;
-	char name[32];
-
-	scnprintf(name, sizeof(name), "%pe", ERR_PTR(event->error));
-	/* -ENOENT; a number where the kernel knows no name */
-	strscpy(buf, !event->error ? "" : isalpha(name[1]) ? name + 1 : name, size);
-}
-
 /* A name of any length. */
 static void iotime_escape(struct tap_text *text, const char *name, bool escape)
 {
@@ -101,7 +88,7 @@ static void iotime_show(struct tap_text *text, const struct tap_row *row,
 static const struct tap_column iotime_columns[] = {
 	{ .json = "event", .type = TAP_FN, .fn = iotime_what },
 	{ .json = "path", AT(TAP_STR, name) },
-	{ .json = "errno", .type = TAP_FN, .fn = iotime_errno },
+	{ .json = "errno", AT(TAP_ERRNO, error) },
 	{ .json = "read_bytes", AT(TAP_U64, sums.read) },
 	{ .json = "write_bytes", AT(TAP_U64, sums.written) },
 	{ .json = "transfers", AT(TAP_U64, sums.transfers) },
@@ -134,7 +121,7 @@ static void iotime_show(struct tap_text *text, const struct tap_row *row,
 
 	iotime_line(text, row, "access", escape);
 	if (event->error) {
-		iotime_errno(row, error, sizeof(error));
+		tap_errno(error, sizeof(error), event->error);
 		tap_printf(text, " fail %s\n", error);
 		return;
 	}

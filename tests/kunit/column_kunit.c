@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* KUnit suite of common/column.c */
+#include <linux/kdev_t.h>
 #include <linux/kernel.h>
 
 #include "addr.h"
@@ -166,6 +167,29 @@ static void tap_column_test_packets(struct kunit *test)
 	tap_columns_text(&all, &row, &e->text);
 	TAP_EXPECT_TEXT(test, &e->text,
 			"ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff   fd00::1 130 0 1 1\n");
+}
+
+static void tap_column_test_files(struct kunit *test)
+{
+	struct file {
+		dev_t dev;
+		int error;
+	} file = { .dev = MKDEV(259, 1048575), .error = -ENOENT };
+	static const struct tap_column file_columns[] = {
+		{ .head = "DEV", .json = "dev", TAP_AT(TAP_DEV, struct file, dev) },
+		{ .head = "ERROR", .json = "errno", TAP_AT(TAP_ERRNO, struct file, error) },
+	};
+	const struct tap_columns all = {
+		.column = file_columns, .nr = ARRAY_SIZE(file_columns),
+	};
+	const struct tap_row row = { .id = TAP_ROW_FIRST, .key = &file };
+	struct example *e = test->priv;
+
+	tap_columns_text(&all, &row, &e->text);
+	TAP_EXPECT_TEXT(test, &e->text, "259:1048575 ENOENT\n");
+	file.error = 0;
+	tap_columns_json(&all, &row, &e->text);
+	TAP_EXPECT_TEXT(test, &e->text, "\"dev\":\"259:1048575\",\"errno\":\"\"");
 }
 
 static void tap_column_test_text_of_marks(struct kunit *test)
@@ -385,6 +409,7 @@ static struct kunit_case tap_column_cases[] = {
 	KUNIT_CASE(tap_column_test_text),
 	KUNIT_CASE(tap_column_test_text_of_extremes),
 	KUNIT_CASE(tap_column_test_packets),
+	KUNIT_CASE(tap_column_test_files),
 	KUNIT_CASE(tap_column_test_text_of_marks),
 	KUNIT_CASE(tap_column_test_json),
 	KUNIT_CASE(tap_column_test_percent_rounds_down),

@@ -190,6 +190,20 @@ static void tap_fmt_test_json_string(struct kunit *test)
 	tap_text_free(&text);
 }
 
+static void tap_fmt_test_errno(struct kunit *test)
+{
+	char name[16];
+
+	tap_errno(name, sizeof(name), -EAGAIN);
+	KUNIT_EXPECT_STREQ(test, name, "EAGAIN");
+	tap_errno(name, sizeof(name), 0);
+	KUNIT_EXPECT_STREQ(test, name, "");
+	tap_errno(name, sizeof(name), -4000);
+	KUNIT_EXPECT_STREQ(test, name, "-4000");
+	tap_errno(name, 4, -EAGAIN);
+	KUNIT_EXPECT_STREQ(test, name, "EAG");
+}
+
 static struct kunit_case tap_fmt_cases[] = {
 	KUNIT_CASE(tap_fmt_test_printf_grows),
 	KUNIT_CASE(tap_fmt_test_text_cleared_and_freed),
@@ -197,6 +211,7 @@ static struct kunit_case tap_fmt_cases[] = {
 	KUNIT_CASE(tap_fmt_test_escape_names),
 	KUNIT_CASE(tap_fmt_test_escape_each_byte),
 	KUNIT_CASE(tap_fmt_test_escape_short_of_room),
+	KUNIT_CASE(tap_fmt_test_errno),
 	KUNIT_CASE(tap_fmt_test_json_string),
 	{}
 };
