@@ -34,7 +34,7 @@ struct tap_row {
  * @TAP_STR: a name of @size bytes, escaped in text
  * @TAP_ADDR: a struct tap_addr
  * @TAP_DEV: a dev_t, as 8:5
- * @TAP_ERRNO: an int that is an error below 0, as tap_errno() names it
+ * @TAP_ERRNO: an int, which is an error if below 0, as tap_errno() names it
  * @TAP_FN: what @fn writes
  * @TAP_SUM: some of the sums added up
  * @TAP_PERCENT: the same in per cent of all events, as "  0.00%"; text only

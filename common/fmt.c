@@ -78,7 +78,7 @@ void tap_errno(char *buf, size_t size, int error)
 
 	scnprintf(name, sizeof(name), "%pe", ERR_PTR(error));
 	/* -ENOENT */
-	strscpy(buf, !error ? "" : isalpha(name[1]) ? name + 1 : name, size);
+	strscpy(buf, error >= 0 ? "" : isalpha(name[1]) ? name + 1 : name, size);
 }
 
 size_t tap_escape(char *dst, size_t size, const char *src, size_t len)

@@ -64,9 +64,9 @@ void tap_text_free(struct tap_text *text);
 /**
  * tap_errno() - the name of an error
  * @buf: gets it, terminated: ENOENT; a number where the kernel knows no name (it
- *       knows them with CONFIG_SYMBOLIC_ERRNAME); nothing for 0
+ *       knows them with CONFIG_SYMBOLIC_ERRNAME); nothing for what is none
  * @size: bytes, 16 are enough
- * @error: the error, below 0, or 0
+ * @error: the error, below 0, or anything else
  */
 void tap_errno(char *buf, size_t size, int error);
 

@@ -196,7 +196,7 @@ static void tap_fmt_test_errno(struct kunit *test)
 
 	tap_errno(name, sizeof(name), -EAGAIN);
 	KUNIT_EXPECT_STREQ(test, name, "EAGAIN");
-	tap_errno(name, sizeof(name), 0);
+	tap_errno(name, sizeof(name), 4711);
 	KUNIT_EXPECT_STREQ(test, name, "");
 	tap_errno(name, sizeof(name), -4000);
 	KUNIT_EXPECT_STREQ(test, name, "-4000");
