@@ -20,6 +20,8 @@
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/string.h>
+#include <linux/time64.h>
+#include <linux/unistd.h>
 #include <linux/version.h>
 #include <generated/tap-have.h>
 #ifdef TAP_HAVE_FTRACE_REGS_H
@@ -289,6 +291,25 @@ static inline void tap_drop_reason_name(u32 reason, char *buf, size_t size)
 #else
 #define TAP_X32_BIT 0
 #endif
+
+/**
+ * tap_epoll_limited() - has a wait of epoll a time limit that is not 0?
+ * @limit: last argument of fs/eventpoll.c's do_epoll_wait(): milliseconds, and
+ *         since there is epoll_pwait2() (5.11) a struct timespec64
+ *
+ * Context: at the function's entry.
+ * Return: true if so.
+ */
+static __always_inline bool tap_epoll_limited(unsigned long limit)
+{
+#ifdef __NR_epoll_pwait2
+	const struct timespec64 *time = (const void *)limit;
+
+	return time && (time->tv_sec || time->tv_nsec);
+#else
+	return (int)limit > 0;
+#endif
+}
 
 /*
  * trace/events/io_uring.h: io_uring_complete tells which request from 5.19 on,

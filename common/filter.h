@@ -59,7 +59,8 @@ int tap_filter_check_nobody(const char *spec, struct tap_text *why);
 /**
  * tap_filter_match() - is this task's work wanted?
  * @filter: the filter
- * @task: current, or NULL for interrupt context, which no filter matches
+ * @task: current, or one that cannot go away; NULL: interrupt context, which no
+ *        filter matches
  *
  * Context: any, CPU pinned.
  * Return: true if all terms hold.

@@ -58,7 +58,8 @@ static __always_inline bool tap_gate_is_open(const struct tap_gate *gate)
 /**
  * tap_gate_test() - the closer look
  * @gate: the gate
- * @task: whose event it is: current, or NULL for interrupt context
+ * @task: whose event it is: current, or one that cannot go away; NULL: interrupt
+ *        context
  *
  * Context: any, CPU pinned.
  * Return: what to do with the event.

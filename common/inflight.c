@@ -157,8 +157,9 @@ bool tap_inflight_take(struct tap_inflight *inflight, u64 key, void *data)
 			raw_write_seqcount_begin(&bucket->seq);
 			WRITE_ONCE(*link, tap_inflight_at(inflight, i)->next);
 			raw_write_seqcount_end(&bucket->seq);
-			memcpy(data, tap_inflight_at(inflight, i)->data,
-			       inflight->data_size);
+			if (data)
+				memcpy(data, tap_inflight_at(inflight, i)->data,
+				       inflight->data_size);
 		}
 		raw_spin_unlock(&bucket->lock);
 	} else {

@@ -89,7 +89,7 @@ bool tap_inflight_put(struct tap_inflight *inflight, u64 key, const void *data);
  * tap_inflight_take() - it has ended: get what was put, and forget it
  * @inflight: the pool
  * @key: the key
- * @data: data_size bytes, written only if it was found
+ * @data: data_size bytes, written only if it was found; NULL: of no interest
  *
  * Context: any. An NMI that finds a lock taken counts one as lost.
  * Return: true if it was found.

@@ -6,12 +6,7 @@
 #ifndef TAP_IO_CALLS_H
 #define TAP_IO_CALLS_H
 
-#include <linux/kernel.h>
-#include <linux/sched.h>
-#include <linux/unistd.h>
-#include <asm/syscall.h>
-
-#include "compat.h"
+#include "call_table.h"
 #include "file_io.h"
 
 /* What a system call does: a path, the directions, or that others count it. */
@@ -44,24 +39,17 @@
 	[NR(io_submit)] = TAP_IO_PARTS,						\
 	[NR(io_uring_enter)] = TAP_IO_PARTS
 
-#define TAP_NR(name) __NR_##name
-
 static const u8 tap_io_calls[] = {
 	TAP_IO_CALLS(TAP_NR),
-#ifdef CONFIG_X86_X32_ABI
-	TAP_IO_CALLS_VEC(TAP_NR_X32),
-	[TAP_NR_X32(io_submit)] = TAP_IO_PARTS,
-#endif
+	TAP_CALLS_X32(TAP_IO_CALLS_VEC(TAP_NR_X32),
+		      [TAP_NR_X32(io_submit)] = TAP_IO_PARTS)
 };
 
-#if defined(CONFIG_COMPAT) && defined(TAP_NR_32)
 static const u8 tap_io_calls_32[] = {
-	TAP_IO_CALLS(TAP_NR_32),
-	[TAP_NR_32(sendfile64)] = TAP_IO_READ | TAP_IO_WRITE | TAP_IO_SENDFILE,
+	TAP_CALLS_32(TAP_IO_CALLS(TAP_NR_32),
+		     [TAP_NR_32(sendfile64)] = TAP_IO_READ | TAP_IO_WRITE |
+					       TAP_IO_SENDFILE)
 };
-#else
-static const u8 tap_io_calls_32[] = { 0 };
-#endif
 
 /* Which argument is the descriptor that is read, and that is written. */
 static const u8 tap_io_args[TAP_IO_NR_PATHS][2] = {
@@ -89,13 +77,7 @@ static const char *const tap_io_functions[][2] = {
  */
 static __always_inline u8 tap_io_call(struct pt_regs *regs)
 {
-	/* -1, of a call that was cancelled, is beyond all */
-	u32 nr = syscall_get_nr(current, regs);
-
-	if (tap_syscall_is_compat())
-		return nr < ARRAY_SIZE(tap_io_calls_32) ? tap_io_calls_32[nr] : 0;
-	nr &= ~TAP_X32_BIT;
-	return nr < ARRAY_SIZE(tap_io_calls) ? tap_io_calls[nr] : 0;
+	return tap_call_find(regs, tap_io_calls, tap_io_calls_32);
 }
 
 #endif /* TAP_IO_CALLS_H */

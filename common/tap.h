@@ -201,8 +201,8 @@ bool tap_gate_slow(struct tap_tool *tool, struct task_struct *task);
 /**
  * tap_begin() - an event has happened: is it wanted?
  * @tool: the tool
- * @task: whose event it is: current, or tap_current() where the hook may run in
- *        an interrupt on another task's back
+ * @task: whose event it is: current; tap_current() where the hook may run in an
+ *        interrupt on another task's back; or one that cannot go away
  *
  * Pins the CPU, which is what tables, streams and filters live by.
  *
@@ -246,6 +246,19 @@ static inline bool tap_wanted(struct tap_tool *tool, struct task_struct *task)
 	tap_end();
 	return true;
 }
+
+/**
+ * tap_forget_task() - a task is gone, and with it what it had begun
+ * @data: the tool
+ * @task: the task, which is the key in @begun
+ *
+ * Handler of sched_process_free, for tools that keep what has begun after a
+ * system call has returned: one that is interrupted, and goes on only if the
+ * task does.
+ *
+ * Context: any but NMIs.
+ */
+void tap_forget_task(void *data, struct task_struct *task);
 
 /**
  * struct tap_sums - this CPU's sums of a row, and what stands beside its key

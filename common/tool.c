@@ -44,6 +44,14 @@ bool tap_gate_slow(struct tap_tool *tool, struct task_struct *task)
 	}
 }
 
+void tap_forget_task(void *data, struct task_struct *task)
+{
+	struct tap_tool *tool = data;
+
+	tap_inflight_take(&tool->begun, (uintptr_t)task, NULL);
+}
+TAP_CHECK_TRACEPOINT(sched_process_free, tap_forget_task);
+
 /* --- the filter's tree ------------------------------------------------- */
 
 static void tap_tree_fork(void *data, struct task_struct *parent,

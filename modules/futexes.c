@@ -15,6 +15,7 @@ static struct tap_tool futexes;
 static struct tap_probe futexes_probes[] = {
 	TAP_PROBE("sys_enter", futexes_sys_enter, "CONFIG_FTRACE_SYSCALLS", NULL),
 	TAP_PROBE("sys_exit", futexes_sys_exit, "CONFIG_FTRACE_SYSCALLS", NULL),
+	TAP_PROBE("sched_process_free", tap_forget_task, "CONFIG_TRACEPOINTS", NULL),
 };
 
 /* The documented output has none. */

@@ -12,15 +12,10 @@
 #include <linux/mm_types.h>	/* trace/events need struct folio (7.x) */
 #include <linux/sched.h>
 #include <linux/uaccess.h>
-#include <linux/unistd.h>
-#include <asm/syscall.h>
 #include <trace/events/syscalls.h>
 
+#include "call_table.h"
 #include "futexes.h"
-
-/* These numbers are the same in all ABIs; older kernels refuse them. */
-#define FUTEXES_NR_WAITV 449
-#define FUTEXES_NR_WAIT 455
 
 enum futexes_call {
 	FUTEXES_OTHER,
@@ -30,36 +25,22 @@ enum futexes_call {
 	FUTEXES_RESTART,	/* of whatever was interrupted */
 };
 
+#define FUTEXES_CALLS(NR)						\
+	[NR(futex)] = FUTEXES_FUTEX,						\
+	[NR(restart_syscall)] = FUTEXES_RESTART,				\
+	[TAP_NR_FUTEX_WAITV] = FUTEXES_WAITV,					\
+	[TAP_NR_FUTEX_WAIT] = FUTEXES_WAIT
+
+static const u8 futexes_calls[] = { FUTEXES_CALLS(TAP_NR) };
+
+static const u8 futexes_calls_32[] = {
+	TAP_CALLS_32(FUTEXES_CALLS(TAP_NR_32),
+		     [TAP_NR_32(futex_time64)] = FUTEXES_FUTEX)
+};
+
 static __always_inline enum futexes_call futexes_call(struct pt_regs *regs)
 {
-	u32 nr = syscall_get_nr(current, regs);
-
-	/* the numbers of these two mean other calls to 32-bit code */
-	if (tap_syscall_is_compat()) {
-		switch (nr) {
-#ifdef TAP_NR_32
-		case TAP_NR_32(futex):
-		case TAP_NR_32(futex_time64):
-			return FUTEXES_FUTEX;
-		case TAP_NR_32(restart_syscall):
-			return FUTEXES_RESTART;
-#endif
-		case __NR_futex:
-		case __NR_restart_syscall:
-			return FUTEXES_OTHER;
-		}
-	}
-	switch (nr & ~TAP_X32_BIT) {
-	case __NR_futex:
-		return FUTEXES_FUTEX;
-	case __NR_restart_syscall:
-		return FUTEXES_RESTART;
-	case FUTEXES_NR_WAITV:
-		return FUTEXES_WAITV;
-	case FUTEXES_NR_WAIT:
-		return FUTEXES_WAIT;
-	}
-	return FUTEXES_OTHER;
+	return tap_call_find(regs, futexes_calls, futexes_calls_32);
 }
 
 /* Does this operation wait? It does until it owns the lock, with @pi. */

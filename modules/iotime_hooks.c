@@ -18,10 +18,9 @@
 #include <linux/sched.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
-#include <linux/unistd.h>
-#include <asm/syscall.h>
 #include <trace/events/syscalls.h>
 
+#include "call_table.h"
 #include "iotime.h"
 
 unsigned int iotime_name_kb = 4096;
@@ -71,33 +70,20 @@ enum iotime_call {
 #define IOTIME_CALLS_OLD(NR)						\
 	[NR(open)] = IOTIME_FIRST,						\
 	[NR(creat)] = IOTIME_FIRST
-#define IOTIME_NR(name) __NR_##name
 
 static const u8 iotime_calls[] = {
-	IOTIME_CALLS(IOTIME_NR),
-#ifdef __NR_open
-	IOTIME_CALLS_OLD(IOTIME_NR),
-#endif
+	IOTIME_CALLS(TAP_NR),
+	TAP_CALLS_OLD(IOTIME_CALLS_OLD(TAP_NR))
 };
 
-#if defined(CONFIG_COMPAT) && defined(TAP_NR_32)
 static const u8 iotime_calls_32[] = {
-	IOTIME_CALLS(TAP_NR_32),
-	IOTIME_CALLS_OLD(TAP_NR_32),
+	TAP_CALLS_32(IOTIME_CALLS(TAP_NR_32),
+		     IOTIME_CALLS_OLD(TAP_NR_32))
 };
-#else
-static const u8 iotime_calls_32[] = { 0 };
-#endif
 
 static enum iotime_call iotime_call(struct pt_regs *regs)
 {
-	u32 nr = syscall_get_nr(current, regs);
-
-	if (tap_syscall_is_compat())
-		return nr < ARRAY_SIZE(iotime_calls_32) ? iotime_calls_32[nr] :
-							  IOTIME_OTHER;
-	nr &= ~TAP_X32_BIT;
-	return nr < ARRAY_SIZE(iotime_calls) ? iotime_calls[nr] : IOTIME_OTHER;
+	return tap_call_find(regs, iotime_calls, iotime_calls_32);
 }
 
 /* Of a name that is too long the end remains. */

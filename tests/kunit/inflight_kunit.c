@@ -56,6 +56,9 @@ static void tap_inflight_test_put_and_take(struct kunit *test)
 		/* once only */
 		KUNIT_EXPECT_EQ(test, take(test, inflight, keys[i]), 0ull);
 	}
+	KUNIT_EXPECT_TRUE(test, put(inflight, 1, 1));
+	KUNIT_EXPECT_TRUE(test, tap_inflight_take(inflight, 1, NULL));
+	KUNIT_EXPECT_FALSE(test, tap_inflight_take(inflight, 1, NULL));
 	KUNIT_EXPECT_EQ(test, tap_inflight_used(inflight), 0U);
 	KUNIT_EXPECT_EQ(test, tap_inflight_lost(inflight), 0ull);
 	tap_inflight_fini(inflight);

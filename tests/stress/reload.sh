@@ -64,7 +64,7 @@ write_settings()
 }
 
 # Traffic: system calls, datagrams over lo and a pair of veth devices, connections, processes, a file and its mode, a disk,
-# a lock.
+# a lock, waits that time ends.
 modprobe virtio_blk
 disk disk
 ip netns add tap_reload
@@ -95,6 +95,7 @@ in_background loop "$workloads/family" many=20 thread=100 vfork=100
 in_background loop "$workloads/file_io" "$tmp/disk/file" read=10 write=10
 in_background loop chmod 600 "$tmp/disk/file"
 in_background loop "$workloads/locks" mutex 2 1
+in_background loop "$workloads/timeouts" nanosleep 1 20 out=20 intr=2
 in_background loop dd if=/dev/zero of=/dev/vda bs=4k count=10 oflag=direct status=none
 write_settings &
 writer=$!

@@ -134,6 +134,14 @@ lost=$(sed -n 's/^lost //p' $debugfs/futexes/stats)
 check "more waiters than can be followed: the rest is lost" is "$(sum count lock="$lock") ${lost:-$(summary lost)}" "16 24"
 rmmod futexes
 
+load futexes
+"$workloads/locks" timeout 5 1000000 >/dev/null &
+until_true grep -qx 'in_flight [5-9]' $debugfs/futexes/stats
+kill $!
+wait $! || true
+check "killed waiters: nothing is left of them" until_true grep -qx 'in_flight 0' $debugfs/futexes/stats
+rmmod futexes
+
 # --- a real program: Python's threads and their locks
 load futexes filter=comm=python3
 python3 - >"$tmp/python" <<'END'

@@ -39,6 +39,7 @@ header()
 		printf '%s\n' -----------------------------------------------------------------{,} | sed '1aSource IP Dest IP SPort DPort U A P R S F '
 		;;
 	thread_times) echo '            comm   tid   %user %kernel (of N ticks)' ;;
+	timeout) echo '  pid |   poll  select   epoll  itimer   futex nanosle  signal| process' ;;
 	topsys) echo '                  SYSCALL      COUNT' ;;
 	traceio) : ;;
 	esac
@@ -60,6 +61,7 @@ lines()
 	tcp_connections) echo '[ 0-9]{5}[0-9] +[^ ]+( [ 0-9]{5}[0-9]){2} +[0-9a-f.:]+' ;;
 	tcpdumplike) echo '[ 0-9a-f.:]{14}[0-9a-f.:]+ [ 0-9a-f.:]{14}[0-9a-f.:]+( [ 0-9]{4}[0-9]){2}( [01]){6}' ;;
 	thread_times) echo ' *[^ ]+ [ 0-9]{4}[0-9]( [ 0-9]{2}[0-9]\.[0-9]{2}%){2}' ;;
+	timeout) echo '[ 0-9]{4}[0-9] \|[ 0-9]{6}[0-9]( [ 0-9]{6}[0-9]){6}\| [^ ]+' ;;
 	topsys) echo ' *[^ ]+ [ 0-9]{9}[0-9]' ;;
 	traceio) echo '[ 0-9]{7}[0-9] +[^ ]+ r: +[0-9]+ (  B|KiB|MiB|GiB) w: +[0-9]+ (  B|KiB|MiB|GiB)' ;;
 	traceio2) echo '[^ ]+\([0-9]+\) [a-z_]+ 0x[0-9a-f]+' ;;
@@ -77,6 +79,7 @@ traffic()
 	dd if=/dev/zero of=/dev/vda bs=4k count=10 oflag=direct 2>/dev/null
 	"$workloads/file_io" "$tmp/disk/file" read=10 write=10
 	"$workloads/locks" mutex 2 10 >/dev/null
+	"$workloads/timeouts" poll 10 1 out=3 >/dev/null
 }
 modprobe virtio_blk
 disk disk
