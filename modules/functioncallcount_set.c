@@ -117,6 +117,13 @@ static void functioncallcount_skip(struct functioncallcount_set *set,
 		pr_warn("functioncallcount: %s: %s: left out\n", name, why);
 }
 
+static u32 functioncallcount_found(const struct functioncallcount_set *set)
+{
+	const struct ftrace_hash *filter = tap_ftrace_filter(&set->ops);
+
+	return filter ? filter->count : 0;
+}
+
 /* Names and patterns; the tracer writes into them. */
 static int functioncallcount_set_names(struct functioncallcount_set *set,
 				       char *list)
@@ -136,6 +143,9 @@ static int functioncallcount_set_names(struct functioncallcount_set *set,
 		}
 		if (err)
 			return err;
+		/* when it runs out of memory it does not say so */
+		if (!functioncallcount_found(set))
+			return -ENOMEM;
 		reset = false;
 		cond_resched();
 	}
@@ -222,13 +232,6 @@ static int functioncallcount_set_addresses(struct functioncallcount_set *set,
 	}
 	kvfree(ips);
 	return err;
-}
-
-static u32 functioncallcount_found(const struct functioncallcount_set *set)
-{
-	const struct ftrace_hash *filter = tap_ftrace_filter(&set->ops);
-
-	return filter ? filter->count : 0;
 }
 
 /* Fill the filter. It is not registered if it is empty: that means all functions. */
