@@ -73,6 +73,7 @@ static int functioncallcount_load(struct tap_text *why)
 
 	functioncallcount.sort = functioncallcount_sort ? 0 : BIT(0);
 	err = functioncallcount_set_init(set, why);
+	set->fresh = functioncallcount.enabled;
 	if (!err && !functioncallcount.layout.max_rows)
 		functioncallcount.layout.max_rows = max(set->nr + 1, 16u);
 	return err;
@@ -108,6 +109,25 @@ static void functioncallcount_rows(struct functioncallcount_set *set)
 	set->functions = NULL;
 }
 
+/* Is the function at an address still the one that the set was made with? */
+static bool functioncallcount_stays(unsigned long ip)
+{
+	const u64 key = ip;
+	struct functioncallcount_attr *attr;
+	struct tap_symbol symbol = {};
+	const char *name;
+
+	tap_symbol_set(&symbol, ip);
+	if (!*symbol.module)
+		return true;
+	preempt_disable_notrace();
+	attr = tap_row(&functioncallcount, &key).attr;
+	preempt_enable_notrace();
+	name = functioncallcount_set.names.buf + attr->name;
+	return attr->name && !strcmp(symbol.name, name) &&
+	       !strcmp(symbol.module, name + strlen(name) + 1);
+}
+
 static int functioncallcount_prepare(struct tap_tool *tool, struct tap_text *why)
 {
 	struct functioncallcount_set *set = &functioncallcount_set;
@@ -115,6 +135,11 @@ static int functioncallcount_prepare(struct tap_tool *tool, struct tap_text *why
 
 	if (set->functions)
 		functioncallcount_rows(set);
+	err = set->fresh ? 0 :
+	      functioncallcount_set_again(set, functioncallcount_stays, why);
+	if (err)
+		return err;
+	set->fresh = false;
 	set->ops.func = functioncallcount_call;
 	/* permanent: kernel.ftrace_enabled=0 is refused while it is on */
 	set->ops.flags |= FTRACE_OPS_FL_PERMANENT | TAP_FTRACE_UNGUARDED;

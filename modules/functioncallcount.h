@@ -37,6 +37,7 @@ struct functioncallcount_function {
  * @skipped: how many of the list could not be found or traced
  * @names: the names of those of modules, which may be gone when somebody reads;
  *         and before they have rows, of all. One NUL at first
+ * @fresh: no module can have gone since it was made
  *
  * Made at load, and the same from then on.
  */
@@ -48,6 +49,7 @@ struct functioncallcount_set {
 	u32 nr;
 	u32 skipped;
 	struct tap_text names;
+	bool fresh;
 };
 
 /* Is this text of the parameter `functions` well-formed? 0 or -EINVAL. */
@@ -62,5 +64,14 @@ void functioncallcount_set_fini(struct functioncallcount_set *set);
 
 /* Functions have rows: the names of the kernel's own need not be kept. */
 int functioncallcount_set_shrink(struct functioncallcount_set *set);
+
+/*
+ * Before the set is hooked again: a module of it may have gone meanwhile, and
+ * another one be where it was. Only what @stays says stays is left. An error,
+ * and a line at @why. May sleep.
+ */
+int functioncallcount_set_again(struct functioncallcount_set *set,
+				bool (*stays)(unsigned long ip),
+				struct tap_text *why);
 
 #endif /* TAP_FUNCTIONCALLCOUNT_H */

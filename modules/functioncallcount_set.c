@@ -373,6 +373,51 @@ err_fini:
 	return err == -ENODEV ? -EOPNOTSUPP : err;
 }
 
+/* The addresses in the filter, or those of them that stay. Returns how many. */
+static u32 functioncallcount_ips(const struct ftrace_hash *filter,
+				 bool (*stays)(unsigned long ip),
+				 unsigned long *ips, u32 max)
+{
+	struct ftrace_func_entry *entry;
+	unsigned long i;
+	u32 nr = 0;
+
+	for (i = 0; i < 1ul << filter->size_bits; i++) {
+		hlist_for_each_entry(entry, &filter->buckets[i], hlist)
+			/* 0: of a module that has gone while it was hooked */
+			if (nr < max && entry->ip && stays(entry->ip))
+				ips[nr++] = entry->ip;
+		cond_resched();
+	}
+	return nr;
+}
+
+int functioncallcount_set_again(struct functioncallcount_set *set,
+				bool (*stays)(unsigned long ip),
+				struct tap_text *why)
+{
+	u32 nr = functioncallcount_found(set);
+	unsigned long *ips;
+	int err = 0;
+
+	/* the kernel's own stay */
+	if (set->names.len == 1)
+		return 0;
+	ips = kvcalloc(nr, sizeof(*ips), GFP_KERNEL);
+	if (!ips)
+		return -ENOMEM;
+	set->nr = functioncallcount_ips(tap_ftrace_filter(&set->ops), stays, ips,
+					nr);
+	if (!set->nr) {
+		tap_printf(why, "enabled=1: the modules whose functions were counted are gone");
+		err = -EINVAL;
+	} else {
+		err = tap_ftrace_set_filter_ips(&set->ops, ips, set->nr, 1);
+	}
+	kvfree(ips);
+	return err;
+}
+
 void functioncallcount_set_fini(struct functioncallcount_set *set)
 {
 	kvfree(set->functions);

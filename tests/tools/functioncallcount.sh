@@ -260,6 +260,24 @@ check "functions of a module: names stay when it is gone" is \
 	"$(rows module=brd | sed 's/.*function=\([^\t]*\).*/\1/' | grep -cxFf <(printf '%s\n' "${before[@]}"))" "${#before[@]}"
 rmmod $tool
 
+# one that goes while nothing is hooked
+modprobe brd rd_nr=1
+load $tool 'functions=brd_*,ksys_dup3'
+set_to $tool enabled 0
+rmmod brd
+set_to $tool enabled 1
+run 10
+take $tool
+check "functions of a module that went: the others are counted" is "$(stat functions) $(sum count function=ksys_dup3)" \
+	"1 $((10 * $(nproc)))"
+rmmod $tool
+modprobe brd rd_nr=1
+load $tool 'functions=brd_*' enabled=0
+rmmod brd
+check "none is left: refused" [ ! "$(set_to $tool enabled 1 2>&1)" = "" ]
+check "none is left: nothing is hooked" is "$(hooked)" 0
+rmmod $tool
+
 # --- more functions than rows
 load $tool 'functions=ksys_*' max_rows=16
 run 10
