@@ -145,7 +145,8 @@ static int functioncallcount_prepare(struct tap_tool *tool, struct tap_text *why
 	set->ops.flags |= FTRACE_OPS_FL_PERMANENT | TAP_FTRACE_UNGUARDED;
 	err = register_ftrace_function(&set->ops);
 	if (err)
-		tap_printf(why, "the function tracer cannot be used (error %d), needs kernel.ftrace_enabled=1",
+		tap_printf(why,
+			   "the function tracer cannot be used (error %d), needs kernel.ftrace_enabled=1",
 			   err);
 	return err;
 }
@@ -232,7 +233,8 @@ static void functioncallcount_stats(struct tap_tool *tool, struct tap_text *text
 		unwatched += per_cpu(functioncallcount_unwatched, cpu);
 	tap_printf(text, "functions %u\nskipped %u\n", functioncallcount_set.nr,
 		   functioncallcount_set.skipped);
-	tap_printf(text, "unwatched %lu (calls made where RCU does not watch, around idle, are not counted)\n",
+	tap_printf(text,
+		   "unwatched %lu (calls made where RCU does not watch, around idle, are not counted)\n",
 		   unwatched);
 	tap_printf(text, "hook functions: ftrace\n");
 }
@@ -276,7 +278,8 @@ static struct tap_tool functioncallcount = {
 };
 
 static const char *const functioncallcount_sorts[] = { "count", "name", NULL };
-TAP_PARAM(functions, "what is counted: names with * ? [] as in a shell, or name@address from tapsym, joined with commas",
+TAP_PARAM(functions,
+	  "what is counted: names with * ? [] as in a shell, or name@address from tapsym, joined with commas",
 	  .type = TAP_PARAM_TEXT, .value = &functioncallcount_set.text,
 	  .check = functioncallcount_check, .load_only = true);
 TAP_PARAM(force, "1 allows more functions than 10000, which slow the machine down",

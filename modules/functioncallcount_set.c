@@ -25,7 +25,7 @@
 #define FUNCTIONCALLCOUNT_LINES 8
 
 static const char functioncallcount_allowed[] =
-	"allowed are names of functions, with * ? and [] as in a shell, or name@address, joined with commas";
+	"allowed are names of functions, with * ? [] as in a shell, or name@address, joined with commas";
 
 /* The beginning of a message, as tap_param_set() writes it. */
 static void functioncallcount_show(const char *text, struct tap_text *why)
@@ -75,13 +75,14 @@ static int functioncallcount_check_item(const char *item, size_t len,
 	if (!at) {
 		if (functioncallcount_is_name(item, len, "*?[]-"))
 			return 0;
-		tap_printf(why, functioncallcount_allowed);
+		tap_printf(why, "%s", functioncallcount_allowed);
 		return -EINVAL;
 	}
 	if (functioncallcount_is_name(item, name, "") &&
 	    functioncallcount_is_address(at + 1, len - name - 1))
 		return 0;
-	tap_printf(why, "the functions of a source file are found by tapsym: insmod functioncallcount.ko \"$(tapsym functions 'PATTERN@FILE')\"");
+	tap_printf(why,
+		   "the functions of a source file are found by tapsym: insmod functioncallcount.ko \"$(tapsym functions 'PATTERN@FILE')\"");
 	return -EINVAL;
 }
 
@@ -102,7 +103,8 @@ int functioncallcount_check(const char *text, struct tap_text *why)
 	}
 	if (names <= FUNCTIONCALLCOUNT_NAMES)
 		return 0;
-	tap_printf(why, "more than %u names take too long to find: tapsym finds them, with addresses",
+	tap_printf(why,
+		   "more than %u names take too long to find: tapsym finds them, with addresses",
 		   FUNCTIONCALLCOUNT_NAMES);
 	return -EINVAL;
 }
@@ -353,7 +355,8 @@ int functioncallcount_set_init(struct functioncallcount_set *set,
 		err = -EINVAL;
 	} else if (set->nr > FUNCTIONCALLCOUNT_MANY && !set->force) {
 		functioncallcount_show(set->text, why);
-		tap_printf(why, "these are %u functions, and to count so many slows the whole machine down: allowed with force=1",
+		tap_printf(why,
+			   "these are %u functions, and to count so many slows the whole machine down: allowed with force=1",
 			   set->nr);
 		err = -EINVAL;
 	} else {
@@ -368,7 +371,8 @@ int functioncallcount_set_init(struct functioncallcount_set *set,
 
 err_fini:
 	if (err == -ENODEV)
-		tap_printf(why, "the kernel's function tracer is not there, or has switched itself off: needs CONFIG_DYNAMIC_FTRACE");
+		tap_printf(why,
+			   "the kernel's function tracer is not there, or has switched itself off: needs CONFIG_DYNAMIC_FTRACE");
 	functioncallcount_set_fini(set);
 	return err == -ENODEV ? -EOPNOTSUPP : err;
 }

@@ -28,7 +28,7 @@ static const struct command {
 	{ .name = NULL }
 };
 
-static void usage(FILE *to)
+static void help(FILE *to)
 {
 	const struct command *c;
 
@@ -179,6 +179,10 @@ int main(int argc, char **argv)
 	const struct command *c;
 	int opt;
 
+	if (argc == 2 && !strcmp(argv[1], "--help")) {
+		help(stdout);
+		return 0;
+	}
 	/* + : what follows COMMAND is its own */
 	while ((opt = getopt(argc, argv, "+d:hV")) != -1) {
 		switch (opt) {
@@ -186,13 +190,13 @@ int main(int argc, char **argv)
 			tapsym_debug = optarg;
 			break;
 		case 'h':
-			usage(stdout);
+			help(stdout);
 			return 0;
 		case 'V':
 			puts("tapsym " TAP_VERSION);
 			return 0;
 		default:
-			usage(stderr);
+			help(stderr);
 			return 2;
 		}
 	}
@@ -201,12 +205,8 @@ int main(int argc, char **argv)
 	for (c = commands; argc && c->name; c++)
 		if (!strcmp(c->name, argv[0]))
 			return c->run(argc - 1, argv + 1);
-	if (argc && !strcmp(argv[0], "--help")) {
-		usage(stdout);
-		return 0;
-	}
 	if (argc)
 		warnx("there is no command %s", argv[0]);
-	usage(stderr);
+	help(stderr);
 	return 2;
 }

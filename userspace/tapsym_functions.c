@@ -333,8 +333,8 @@ static int print(void)
 	if (fclose(to))
 		err(1, NULL);
 	if (size > MAX_PARAMETER)
-		errx(1, "these are %zu functions, too many for a parameter: choose fewer files, or patterns of names, as functions='vfs_*,tcp_*'",
-		     nr_found);
+		errx(1, "these are %zu functions, too many for a parameter: choose %s", nr_found,
+		     "fewer files, or patterns of names, as functions='vfs_*,tcp_*'");
 	puts(text);
 	free(text);
 	return fflush(stdout) ? 1 : 0;
@@ -342,8 +342,9 @@ static int print(void)
 
 static void no_debug_information(const char *release)
 {
-	errx(1, "there is no debug information of kernel %s: apt install linux-image-%s-dbg, or use patterns of names, which need none: functions='vfs_*,tcp_*'",
-	     release, release);
+	errx(1, "there is no debug information of kernel %s: apt install linux-image-%s-dbg%s",
+	     release, release,
+	     ", or use patterns of names, which need none: functions='vfs_*,tcp_*'");
 }
 
 int tapsym_functions(int argc, char **argv)
@@ -360,8 +361,7 @@ int tapsym_functions(int argc, char **argv)
 		char *at = strchr(argv[i], '@');
 
 		if (!at || at == argv[i] || !at[1])
-			errx(2, "%s: a pattern of functions, @ and one of source files, as '*@mm/*.c'",
-			     argv[i]);
+			errx(2, "%s is no PATTERN@FILE, as '*@mm/*.c' is", argv[i]);
 		*at = '\0';
 		patterns[i].function = argv[i];
 		patterns[i].file = at + 1;
