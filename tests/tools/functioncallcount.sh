@@ -150,7 +150,19 @@ mapfile -t functions < <(printf '%s\n' "${functions[@]}" iterate_dir do_filp_ope
 	grep -xFf "$tmp/available" | head -n 10)
 check "ten functions to compare" is "${#functions[@]}" 10
 load $tool "functions=vfs_*,$(IFS=,; echo "${functions[*]}")"
-hold find /usr/share/doc -newer /etc/passwd -size +100k
+hold python3 -c '
+import os
+for i in range(100):
+    fd = os.open("/etc/passwd", os.O_RDONLY)
+    null = os.open("/dev/null", os.O_WRONLY)
+    os.write(null, os.read(fd, 10))
+    os.lseek(fd, 0, os.SEEK_SET)
+    os.fstat(fd)
+    os.stat("/etc")
+    os.listdir("/etc/apt")
+    os.close(fd)
+    os.close(null)
+'
 set_to $tool filter "pid=$held"
 for function in "${functions[@]}"; do
 	echo "p:tap_test/$function $function" >>$tracing/kprobe_events
@@ -158,15 +170,14 @@ for function in "${functions[@]}"; do
 done
 set_to $tool reset 1
 echo 1 >$tracing/events/tap_test/enable
-finish >/dev/null
+finish
 take $tool
 echo 0 >$tracing/events/tap_test/enable
 same=0
 for function in "${functions[@]}"; do
 	hits=$(sed -n 's/^ *Hits: //p' "$tracing/events/tap_test/$function/hist")
 	check "$function: as a kprobe has it" is "$(sum count function="$function")" "${hits:-0}"
-	[ "${hits:-0}" = 0 ] || same=$((same + 1))
-	echo "# $function $hits"
+	[ "${hits:-0}" -lt 100 ] || same=$((same + 1))
 	echo '!hist:keys=common_pid' >"$tracing/events/tap_test/$function/trigger"
 	echo "-:tap_test/$function" >>$tracing/kprobe_events
 done
