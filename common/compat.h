@@ -144,6 +144,65 @@ static inline void tap_ftrace_free_filter(struct ftrace_ops *ops)
 #endif
 }
 
+/**
+ * tap_ftrace_set_filter_ips() - add functions to a filter by their addresses
+ * @ops: not registered
+ * @ips: the addresses
+ * @nr: how many
+ * @reset: they take the place of what was there
+ *
+ * ftrace_set_filter_ips() is there from 5.18 on.
+ *
+ * Return: 0, or an error: one of them cannot be traced, and of @ips none is in
+ * the filter, or the first ones are.
+ */
+static inline int tap_ftrace_set_filter_ips(struct ftrace_ops *ops,
+					    unsigned long *ips,
+					    unsigned int nr, int reset)
+{
+#ifdef TAP_HAVE_FTRACE_SET_FILTER_IPS
+	return ftrace_set_filter_ips(ops, ips, nr, 0, reset);
+#else
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < nr && !err; i++)
+		err = ftrace_set_filter_ip(ops, ips[i], 0, reset && !i);
+	return err;
+#endif
+}
+
+/*
+ * linux/ftrace.h: what a filter consists of. Kernels on which it is private to
+ * kernel/trace/trace.h have the same, from 4.13 on.
+ */
+#ifndef TAP_HAVE_FTRACE_HASH
+struct ftrace_hash {
+	unsigned long size_bits;
+	struct hlist_head *buckets;
+	unsigned long count;
+	unsigned long flags;
+	struct rcu_head rcu;
+};
+#endif
+
+/**
+ * tap_ftrace_filter() - the functions in a filter
+ * @ops: nobody changes its filter at the same time
+ *
+ * Return: the filter; NULL if there was never one.
+ */
+static inline const struct ftrace_hash *
+tap_ftrace_filter(const struct ftrace_ops *ops)
+{
+#ifdef CONFIG_DYNAMIC_FTRACE
+	return ops->func_hash ?
+	       rcu_dereference_raw(ops->func_hash->filter_hash) : NULL;
+#else
+	return NULL;
+#endif
+}
+
 /*
  * linux/fs.h: notify_change() and setattr_copy() are first told how to map ids,
  * by a user namespace (5.12), now by a struct mnt_idmap (6.3).

@@ -298,7 +298,7 @@ static void tap_stats_table(struct tap_tool *tool, struct tap_text *text)
 			   snapshot->self, snapshot->lost, snapshot->nr_rows);
 	tap_printf(text, "max_rows %u\nfull %d\nbytes %zu\n",
 		   tool->layout.max_rows, READ_ONCE(tool->window.active->full),
-		   2 * tap_table_bytes(&tool->layout));
+		   (tool->layout.stays ? 1 : 2) * tap_table_bytes(&tool->layout));
 	tap_snapshot_put(snapshot);
 }
 

@@ -22,6 +22,10 @@
  * When all rows are given out, new keys are added up in one row, (other). The
  * flag @full keeps their writers away from the shared counter. Nothing is
  * allocated after the start, and no walk is longer than 64 slots.
+ *
+ * Where keys are known beforehand and there are many of them, a second table for
+ * the next window costs more than it gains. Such a table stays: nothing in it is
+ * ever cleared, and what the sums were is taken off (@base).
  */
 #include <linux/limits.h>
 #include <linux/log2.h>
@@ -48,7 +52,9 @@ static size_t tap_table_shared_bytes(const struct tap_table_layout *layout)
 {
 	return (size_t)tap_table_ids(layout) *
 	       (layout->key_size + layout->attr_size) +
-	       tap_table_slots(layout) * sizeof(u32);
+	       tap_table_slots(layout) * sizeof(u32) +
+	       (layout->stays ?
+		(size_t)tap_table_ids(layout) * layout->nr_sums * sizeof(u64) : 0);
 }
 
 static size_t tap_table_cpu_bytes(const struct tap_table_layout *layout)
@@ -88,8 +94,11 @@ int tap_table_init(struct tap_table *table, const struct tap_table_layout *layou
 	table->attrs = kvcalloc(ids, max(layout->attr_size, 1U), GFP_KERNEL);
 	table->spare = alloc_percpu(u32);
 	table->sums = alloc_percpu(local64_t *);
+	if (layout->stays)
+		table->base = kvcalloc(ids, layout->nr_sums * sizeof(u64),
+				       GFP_KERNEL);
 	if (!table->slots || !table->keys || !table->attrs || !table->spare ||
-	    !table->sums)
+	    !table->sums || (layout->stays && !table->base))
 		goto err_fini;
 	for_each_possible_cpu(cpu) {
 		local64_t *sums = kvmalloc_node(tap_table_cpu_bytes(layout),
@@ -116,6 +125,7 @@ void tap_table_fini(struct tap_table *table)
 			kvfree(*per_cpu_ptr(table->sums, cpu));
 	free_percpu(table->sums);
 	free_percpu(table->spare);
+	kvfree(table->base);
 	kvfree(table->attrs);
 	kvfree(table->keys);
 	kvfree(table->slots);
@@ -127,12 +137,30 @@ u32 tap_table_used(struct tap_table *table)
 	return min_t(u32, atomic_read(&table->nr_rows), table->layout.max_rows);
 }
 
+/* What is counted until now no longer counts. */
+static void tap_table_clear_base(struct tap_table *table)
+{
+	u32 ids = tap_table_used(table) + TAP_ROW_FIRST;
+	u32 id, sum;
+
+	for (id = TAP_ROW_OTHER; id < ids; id++) {
+		for (sum = 0; sum < table->layout.nr_sums; sum++)
+			tap_table_forget(table, id, sum,
+					 tap_table_total(table, id, sum));
+		cond_resched();
+	}
+}
+
 void tap_table_clear(struct tap_table *table)
 {
 	const struct tap_table_layout *l = &table->layout;
 	size_t ids = tap_table_used(table) + TAP_ROW_FIRST;
 	int cpu;
 
+	if (l->stays) {
+		tap_table_clear_base(table);
+		return;
+	}
 	memset(table->slots, 0, sizeof(u32) << (64 - table->slot_shift));
 	memset(table->attrs, 0, ids * l->attr_size);
 	for_each_possible_cpu(cpu) {
@@ -153,7 +181,7 @@ u64 tap_table_total(const struct tap_table *table, u32 id, u32 sum)
 	for_each_possible_cpu(cpu)
 		total = tap_table_join(&table->layout, sum, total,
 				       local64_read(*per_cpu_ptr(table->sums, cpu) + i));
-	return total;
+	return table->layout.stays ? total - table->base[i] : total;
 }
 
 /* A row without a key: this CPU's spare one, else the next one. */

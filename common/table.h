@@ -35,6 +35,8 @@ enum tap_row_id {
  * @nr_maxima: how many of them, the last ones, are no sums but the greatest
  *             value there was, see tap_table_raise()
  * @max_rows: keys that have room
+ * @stays: rows and what is counted in them stay when the table is cleared, which
+ *         takes note of what the sums were. There are no maxima then
  */
 struct tap_table_layout {
 	u32 key_size;
@@ -42,6 +44,7 @@ struct tap_table_layout {
 	u32 nr_sums;
 	u32 nr_maxima;
 	u32 max_rows;
+	bool stays;
 };
 
 /**
@@ -57,6 +60,7 @@ struct tap_table {
 	u64 *keys;
 	u8 *attrs;
 	local64_t *__percpu *sums;	/* each CPU's own, added up by the reader */
+	u64 *base;			/* stays: what no longer counts; the reader's */
 	u32 __percpu *spare;		/* a row id that lost its race */
 	/* rows given out, on a line of its own; grows until the table is cleared */
 	atomic_t nr_rows ____cacheline_aligned_in_smp;
@@ -85,11 +89,27 @@ void tap_table_fini(struct tap_table *table);
  * @table: a table without writers and readers
  *
  * The caller has made sure that there is no writer: it unhooked the table and
- * waited for RCU.
+ * waited for RCU. Writers may be at work if the layout has @stays: an event
+ * counts before or after.
  *
  * Context: process context, may sleep.
  */
 void tap_table_clear(struct tap_table *table);
+
+/**
+ * tap_table_forget() - part of a sum no longer counts
+ * @table: a table whose layout has @stays
+ * @id: the row
+ * @sum: which sum
+ * @n: how much of it
+ *
+ * Context: process context, one at a time.
+ */
+static inline void tap_table_forget(struct tap_table *table, u32 id, u32 sum,
+				    u64 n)
+{
+	table->base[(size_t)id * table->layout.nr_sums + sum] += n;
+}
 
 /**
  * tap_table_bytes() - memory of a table

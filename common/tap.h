@@ -86,6 +86,7 @@ struct tap_source {
  *          first one has any. @snapshot is NULL in a stream tool
  * @load: works out what the parameters of insmod mean, before all else and with
  *        no lock held. An error, and a line at @why, refuses. NULL: nothing to do
+ * @unload: frees what @load has allocated, after all else. NULL: nothing to do
  * @prepare: works out from the settings what handlers use; called before the
  *           probes are attached, with the tool's lock held. An error, and a line
  *           at @why, refuses. NULL: nothing to do
@@ -110,7 +111,7 @@ struct tap_source {
  * @filter: parameter: the text of the filter
  * @begun: what has begun since the probes were attached and has not ended
  *
- * @header, @show, @load, @prepare, @begin, @end and @stats are called in
+ * @header, @show, @load, @unload, @prepare, @begin, @end and @stats are called in
  * process context and may sleep.
  */
 struct tap_tool {
@@ -144,6 +145,7 @@ struct tap_tool {
 	void (*show)(struct tap_text *text, const struct tap_row *row,
 		     const struct tap_snapshot *snapshot);
 	int (*load)(struct tap_text *why);
+	void (*unload)(void);
 	int (*prepare)(struct tap_tool *tool, struct tap_text *why);
 	void (*begin)(struct tap_tool *tool);
 	void (*end)(struct tap_tool *tool);

@@ -272,7 +272,7 @@ int tap_tool_start(struct tap_tool *tool)
 	if (IS_ERR(tool->root)) {
 		err = PTR_ERR(tool->root);
 		tap_printf(&why, "no directory /proc/tap (error %d)", err);
-		goto err_say;
+		goto err_unload;
 	}
 	err = tool->source ? tool->source->init() : 0;
 	if (err)
@@ -304,6 +304,9 @@ err_fini_source:
 		tool->source->fini();
 err_put_root:
 	tap_root_put(tool->root);
+err_unload:
+	if (tool->unload)
+		tool->unload();
 err_say:
 	if (why.len)
 		pr_err("%s: %.*s\n", tool->name, (int)why.len, why.buf);
@@ -322,5 +325,7 @@ void tap_tool_stop(struct tap_tool *tool)
 	if (tool->source)
 		tool->source->fini();
 	tap_root_put(tool->root);
+	if (tool->unload)
+		tool->unload();
 	tap_text_free(&tool->refused);
 }

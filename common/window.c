@@ -19,6 +19,9 @@
  * is three quarters full, at most once a second, the same exchange makes room:
  * the rows go over to the other table, except that those of processes which
  * have ended are added up in one row, (exited).
+ *
+ * If the layout has @stays there is one table. A window's end takes what it
+ * shows off the sums; what is counted meanwhile is the next window's.
  */
 #include <linux/jiffies.h>
 #include <linux/sched.h>
@@ -34,6 +37,8 @@ static struct tap_table *tap_window_exchange(struct tap_window *window)
 	struct tap_table *old = window->active;
 
 	lockdep_assert_held(&window->lock);
+	if (old->layout.stays)
+		return old;
 	/* pairs with the address dependency of a handler's READ_ONCE() */
 	smp_store_release(&window->active,
 			  &window->tables[old == &window->tables[0]]);
@@ -82,6 +87,19 @@ static void tap_window_publish(struct tap_window *window)
 	wake_up_interruptible_all(&window->wait);
 }
 
+/* What a snapshot shows no longer counts in a table that stays. */
+static void tap_window_forget_shown(struct tap_table *table,
+				    const struct tap_snapshot *snapshot)
+{
+	u32 i, sum;
+
+	for (i = 0; i < snapshot->nr_rows; i++)
+		for (sum = 0; sum < table->layout.nr_sums; sum++)
+			tap_table_forget(table, snapshot->rows[i].id, sum,
+					 snapshot->rows[i].sums[sum]);
+	tap_table_forget(table, TAP_ROW_SELF, 0, snapshot->self);
+}
+
 static int tap_window_end(struct tap_window *window)
 {
 	struct tap_snapshot *snapshot;
@@ -93,12 +111,17 @@ static int tap_window_end(struct tap_window *window)
 		tap_table_carry(window->active, old);
 	snapshot = tap_window_take(window, old, "complete");
 	if (!snapshot) {
+		if (old == window->active)
+			return -ENOMEM;
 		tap_table_merge(window->active, old, NULL);
 		tap_table_clear(old);
 		return -ENOMEM;
 	}
 	tap_window_restart(window);
-	tap_table_clear(old);
+	if (old == window->active)
+		tap_window_forget_shown(old, snapshot);
+	else
+		tap_table_clear(old);
 	window->events += snapshot->events;
 	tap_snapshot_put(window->last);
 	window->last = snapshot;
@@ -173,7 +196,7 @@ int tap_window_init(struct tap_window *window,
 	err = tap_table_init(&window->tables[0], layout);
 	if (err)
 		return err;
-	err = tap_table_init(&window->tables[1], layout);
+	err = layout->stays ? 0 : tap_table_init(&window->tables[1], layout);
 	if (err)
 		goto err_free_table;
 	window->queue = alloc_workqueue("tap_%s", WQ_UNBOUND, 1, name);
@@ -245,6 +268,13 @@ void tap_window_reset(struct tap_window *window)
 {
 	mutex_lock(&window->lock);
 	tap_window_forget(window);
+	mutex_unlock(&window->lock);
+}
+
+void tap_window_sort(struct tap_window *window, u32 sort)
+{
+	mutex_lock(&window->lock);
+	window->view.sort = sort;
 	mutex_unlock(&window->lock);
 }
 

@@ -99,6 +99,15 @@ int tap_window_flip(struct tap_window *window);
 void tap_window_reset(struct tap_window *window);
 
 /**
+ * tap_window_sort() - order the rows of snapshots from now on
+ * @window: the window
+ * @sort: as in struct tap_view
+ *
+ * Context: process context, may sleep.
+ */
+void tap_window_sort(struct tap_window *window, u32 sort);
+
+/**
  * tap_window_get() - what a reader gets
  * @window: the window
  *

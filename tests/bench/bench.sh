@@ -33,4 +33,12 @@ read -r ours theirs <<<"$delay"
 echo "# 20 ms: ${ours:=0} us as ioblktime says, ${theirs:=0} us as dd sees them"
 check "ioblktime: a delay of 20 ms takes that" [ "$ours" -ge 19900 -a "$ours" -le 25000 ]
 check "ioblktime: a delay of 20 ms is what dd waits for" [ "$ours" -le "$theirs" -a "$ours" -gt $((theirs - 1000)) ]
+
+# The functions of a directory of the kernel's source.
+attach=$(tests/vm/guest -k "$1" -i -t 300 tests/bench/attach) || true
+read -r on off functions <<<"$attach"
+echo "# ${functions:=0} functions: ${on:=0} us to hook them, ${off:=0} us to let go of them"
+check "functioncallcount: nearly all of 2000 functions" [ "$functions" -ge 1900 ]
+check "functioncallcount: they are hooked in less than a second" [ "$on" -gt 0 -a "$on" -lt 1000000 ]
+check "functioncallcount: and let go in less than a second" [ "$off" -gt 0 -a "$off" -lt 1000000 ]
 plan

@@ -26,7 +26,7 @@
 
 static char *hook;
 module_param(hook, charp, 0400);
-MODULE_PARM_DESC(hook, "sys_enter, sys_exit, sys_both: system calls; net: packets, and the sockets they come from and go to; drop: packets dropped; block: block I/O; accept: accepted connections; tcp: received TCP packets; getsockopt, notify_change: entry and return; timer: 10000 times a second");
+MODULE_PARM_DESC(hook, "sys_enter, sys_exit, sys_both: system calls; net: packets, and the sockets they come from and go to; drop: packets dropped; block: block I/O; accept: accepted connections; getppid: this system call's function; tcp: received TCP packets; getsockopt, notify_change: entry and return; timer: 10000 times a second");
 
 /* --- tracepoints ------------------------------------------------------- */
 
@@ -180,6 +180,15 @@ static int floor_attach_sockets(void)
 	return err ?: register_ftrace_function(&floor_socket_ops);
 }
 
+/* What that system call calls, without guards, too. */
+static int floor_attach_getppid(void)
+{
+	char name[] = "__do_sys_getppid";
+	int err = ftrace_set_filter(&floor_socket_ops, name, strlen(name), 1);
+
+	return err ?: register_ftrace_function(&floor_socket_ops);
+}
+
 static int floor_attach_net(void)
 {
 	int err = floor_attach_sockets();
@@ -288,6 +297,8 @@ static int __init floor_init(void)
 			return floor_attach_points();
 	if (!strcmp(hook, "accept") || !strcmp(hook, "tcp"))
 		return floor_attach_function();
+	if (!strcmp(hook, "getppid"))
+		return floor_attach_getppid();
 	if (!strcmp(hook, "getsockopt") || !strcmp(hook, "notify_change"))
 		return floor_attach_call();
 	if (!strcmp(hook, "timer")) {
@@ -308,7 +319,7 @@ static void __exit floor_exit(void)
 		floor_stop_timers();
 	else
 		floor_detach_points();
-	if (!strcmp(hook, "net"))
+	if (!strcmp(hook, "net") || !strcmp(hook, "getppid"))
 		unregister_ftrace_function(&floor_socket_ops);
 }
 module_exit(floor_exit);

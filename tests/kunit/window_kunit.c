@@ -121,6 +121,51 @@ static void tap_window_test_partial_then_complete(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tap_window_events(&e->window), 35ull);
 }
 
+/* Like the above, with one table, whose rows stay. */
+static void staying(struct kunit *test, void (*run)(struct kunit *test))
+{
+	struct example *e = kunit_kzalloc(test, sizeof(*e), GFP_KERNEL);
+	struct tap_table_layout one_table = layout;
+	struct example *usual = test->priv;
+
+	KUNIT_ASSERT_NOT_NULL(test, e);
+	one_table.stays = true;
+	e->window.view = usual->window.view;
+	KUNIT_ASSERT_EQ(test, tap_window_init(&e->window, &one_table, "kunit"), 0);
+	test->priv = e;
+	run(test);
+	test->priv = usual;
+	tap_window_fini(&e->window);
+}
+
+static void tap_window_test_partial_then_complete_with_one_table(struct kunit *test)
+{
+	staying(test, tap_window_test_partial_then_complete);
+}
+
+static void reset_with_one_table(struct kunit *test)
+{
+	struct example *e = test->priv;
+	struct tap_table *table = e->window.active;
+
+	tap_window_set(&e->window, 0, 3600000);
+	count(e, 1, 10);
+	count(e, 2, 20);
+	expect(test, "running", 2, 30);
+	tap_window_reset(&e->window);
+	expect(test, "running", 0, 0);
+	/* the rows are there, and count from 0 on */
+	KUNIT_EXPECT_PTR_EQ(test, e->window.active, table);
+	KUNIT_EXPECT_EQ(test, tap_table_used(table), 2u);
+	count(e, 2, 5);
+	expect(test, "running", 1, 5);
+}
+
+static void tap_window_test_reset_with_one_table(struct kunit *test)
+{
+	staying(test, reset_with_one_table);
+}
+
 static void tap_window_test_running_without_windows(struct kunit *test)
 {
 	struct example *e = test->priv;
@@ -544,6 +589,8 @@ static void tap_window_test_fini_of_nothing(struct kunit *test)
 
 static struct kunit_case tap_window_cases[] = {
 	KUNIT_CASE(tap_window_test_partial_then_complete),
+	KUNIT_CASE(tap_window_test_partial_then_complete_with_one_table),
+	KUNIT_CASE(tap_window_test_reset_with_one_table),
 	KUNIT_CASE(tap_window_test_running_without_windows),
 	KUNIT_CASE(tap_window_test_snapshots_are_numbered),
 	KUNIT_CASE(tap_window_test_lost_since_the_window_began),

@@ -17,19 +17,19 @@ done
 echo N >/sys/kernel/debug/fail_page_alloc/ignore-gfp-highmem
 echo 0 >/sys/kernel/debug/fail_page_alloc/min-order
 
-# sweep.pl FILE TOOL FIRST STEP: prints what is not as it should be.
+# sweep.pl FILE TOOL FIRST STEP [PARAMETER]: prints what is not as it should be.
 cat >"$tmp/sweep.pl" <<'END'
 use strict;
 use Errno 'ENOMEM';
-my ($file, $tool, $first, $step) = @ARGV;
+my ($file, $tool, $first, $step, $parameter) = @ARGV;
 my ($refused, $loaded) = (0, 0);
 
 open my $module, '<', $file or die "$file: $!";
 open my $nth, '+<', '/proc/thread-self/fail-nth' or die "fail-nth: $!";
 for (my $n = $first; ; $n += $step) {
-	my $none = '';
+	my $parameters = $parameter // '';
 	syswrite $nth, $n or die "fail-nth: $!";
-	my $done = syscall(313, fileno $module, $none, 0) == 0;		# finit_module
+	my $done = syscall(313, fileno $module, $parameters, 0) == 0;		# finit_module
 	my $error = $!;
 	# what is left of the count; 0: it was reached
 	sysseek $nth, 0, 0;
@@ -52,7 +52,7 @@ END
 for i in "${!tools[@]}"; do
 	tool=${tools[i]}
 	check "$tool: loads, or not, and nothing is left" \
-		nothing perl "$tmp/sweep.pl" "$TAP_KO/$tool.ko" "$tool" $((i + 1)) ${#tools[@]}
+		nothing perl "$tmp/sweep.pl" "$TAP_KO/$tool.ko" "$tool" $((i + 1)) ${#tools[@]} "$(required "$tool")"
 	check "$tool: loads afterwards" load "$tool"
 	check "$tool: works" grep -q . "$proc/$tool"
 	rmmod "$tool"

@@ -25,17 +25,17 @@ kept() # percpu mapped percpu mapped
 	return 1
 }
 
-# reload.pl FILE TOOL ROUNDS: loads, looks at the tool for a moment, unloads. Says how often it was in use.
+# reload.pl FILE TOOL ROUNDS [PARAMETER]: loads, looks at the tool for a moment, unloads. Says how often it was in use.
 cat >"$tmp/reload.pl" <<'END'
 use strict;
-my ($file, $tool, $rounds) = @ARGV;
+my ($file, $tool, $rounds, $more) = @ARGV;
 my $busy = 0;
 # all of its functions take some seconds each time
-my $more = $tool eq 'socket_trace' ? ' functions=__sys_sendto,__sys_connect' : '';
+$more = 'functions=__sys_sendto,__sys_connect' if $tool eq 'socket_trace';
 open my $module, '<', $file or die;
 for (1 .. $rounds) {
 	select undef, undef, undef, rand 0.03;
-	syscall(313, fileno $module, my $parameters = 'enabled=' . int(rand 2) . $more, 0) == 0 or die "finit_module: $!\n";
+	syscall(313, fileno $module, my $parameters = 'enabled=' . int(rand 2) . " $more", 0) == 0 or die "finit_module: $!\n";
 	for (1 .. rand 4) {
 		open my $data, '<', "/proc/tap/$tool" or die "open: $!\n";
 		my $text = join '', <$data>;
@@ -57,7 +57,7 @@ write_settings()
 	local values=(0 1 100 200 1000 comm=udp "tree=$$" "pid=$$,uid=0" "" no=1 thread)
 
 	while :; do
-		for setting in "$debugfs"/*/{enabled,filter,flip,hz,interval_ms,limit,names,reset,self,verbose}; do
+		for setting in "$debugfs"/*/{enabled,filter,flip,hz,interval_ms,limit,names,reset,self,sort,verbose}; do
 			[ ! -e "$setting" ] || echo "${values[RANDOM % ${#values[@]}]}" >"$setting" || true
 		done
 	done 2>/dev/null
@@ -110,7 +110,7 @@ renice -n $niceness $writer >/dev/null
 memory=$(memory)
 loaders=()
 for tool in "${tools[@]}"; do
-	perl "$tmp/reload.pl" "$TAP_KO/$tool.ko" "$tool" "$rounds" >"$tmp/$tool" 2>&1 &
+	perl "$tmp/reload.pl" "$TAP_KO/$tool.ko" "$tool" "$rounds" "$(required "$tool")" >"$tmp/$tool" 2>&1 &
 	loaders+=($!)
 done
 for ((i = 0; i < ${#tools[@]}; i++)); do

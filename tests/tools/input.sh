@@ -6,9 +6,9 @@
 
 mapfile -t tools <TOOLS
 
-repeated() # character count
+repeated() # text count
 {
-	head -c "$2" /dev/zero | tr '\0' "$1"
+	head -c "$2" /dev/zero | sed "s/\x0/$1/g"
 }
 
 long_word=$(repeated x 100000)
@@ -47,13 +47,21 @@ wrong() # parameter
 		printf '%s\0' /no/such/file "$(repeated / 5000)" TOOLS/ /proc/version/x no/such/file ' /' "$(repeated x 256)"
 		;;
 	attrs) printf '%s\0' owner '' 0 1 Mode ALL mode,all ;;
-	enabled | escape | hist | irq | return | self | stacked | udp | verbose)
+	enabled | escape | force | hist | irq | return | self | stacked | udp | verbose)
 		printf '%s\0' 2 yes '' -1 01 0x1 '1 ' ' 1' 11 on
 		;;
 	functions)
-		printf '%s\0' sock_unknown sock_poll, ,sock_poll sock_poll,,sock_ioctl , 'sock_poll sock_ioctl' 'sock_poll ' \
-			' sock_poll' 'sock_*' SOCK_POLL sock_poll2
+		if [ "$tool" = functioncallcount ]; then
+			printf '%s\0' nosuch_function '' '*' , ,vfs_read vfs_read, vfs_read,,vfs_write 'vfs_read vfs_write' 'vfs_read ' \
+				' vfs_*' 1 '!vfs_*' vfs_read@ vfs_read@xyz vfs_read@0x1 'vfs_*@ffffffff81000000' vfs_read@+ @ffffffff81000000 \
+				vfs_read@ffffffff810000000 vfs_read@1 rcu_is_watching '*@mm/*.c' vfs_read@fs/read_write.c 'vfs_$' \
+				"$(repeated a, 200)a" "$(repeated 'vfs_read@1,' 2000)vfs_read@1"
+		else
+			printf '%s\0' sock_unknown sock_poll, ,sock_poll sock_poll,,sock_ioctl , 'sock_poll sock_ioctl' 'sock_poll ' \
+				' sock_poll' 'sock_*' SOCK_POLL sock_poll2
+		fi
 		;;
+	sort) printf '%s\0' foo '' 0 Count names 'name or count' ;;
 	by) printf '%s\0' comm '' 0 Name pids 'name or pid' ;;
 	names) printf '%s\0' comm '' 0 Process threads 'process or thread' ;;
 	filter)
@@ -75,7 +83,8 @@ wrong_number() # number...
 load_only() # parameter
 {
 	case $1 in
-	max_rows | buffer_kb | inflight | max_sockets | name_kb | path) ;;
+	force | max_rows | buffer_kb | inflight | max_sockets | name_kb | path) ;;
+	functions) [ "$tool" = functioncallcount ] ;;
 	*) return 1 ;;
 	esac
 }
@@ -118,27 +127,33 @@ right() # parameter tool
 	name_kb) echo 1024 1 ;;
 	netns) echo 4294967295 0 ;;
 	attribution) echo current socket ;;
-	functions) echo sock_poll sys_recvfrom,sock_recvmsg ;;
+	functions)
+		case $2 in
+		functioncallcount) echo 'vfs_*,sock_poll' ;;
+		*) echo sock_poll sys_recvfrom,sock_recvmsg ;;
+		esac
+		;;
 	port) echo 65535 1 0 ;;
 	addr) echo 10.0.0.0/8 0.0.0.0/0 fd00::/64 ::/0 127.0.0.1/32 ::1/128 fd00::1 ;;
 	by) echo pid name ;;
+	sort) echo name count ;;
 	dev) echo 8:5 0x8:0x5 0x805 0xfd:1 4095:1048575 0xffffffff ;;
 	ino) echo 1 4294967296 18446744073709551615 0xffffffffffffffff ;;
 	path) echo ;; # dev= and ino= are set
 	attrs) echo all mode ;;
-	enabled | escape | hist | irq | return | self | stacked | udp | verbose) echo 0 1 ;;
+	enabled | escape | force | hist | irq | return | self | stacked | udp | verbose) echo 0 1 ;;
 	names) echo thread process ;;
 	esac
 }
 
-# try.pl load FILE, try.pl write DIR: gives each PARAMETER=VALUE on stdin to finit_module(), or writes it to the parameter's
-# file. Prints what is not as it should be: refused with EINVAL, everything as before, and one line in
+# try.pl load FILE [PARAMETER], try.pl write DIR: gives each PARAMETER=VALUE on stdin to finit_module(), or writes it to the
+# parameter's file. Prints what is not as it should be: refused with EINVAL, everything as before, and one line in
 # the log or in stats that has parameter, value and reason.
 cat >"$tmp/try.pl" <<'END'
 use strict;
 use Errno 'EINVAL';
 use Fcntl;
-my ($mode, $where) = @ARGV;
+my ($mode, $where, $required) = @ARGV;
 my ($tool) = $where =~ m{([^/]*?)(?:\.ko)?$};
 $/ = "\0";
 my @settings = <STDIN>;
@@ -169,6 +184,7 @@ for my $setting (@settings) {
 	if ($mode eq 'load') {
 		open my $file, '<', $where or die;
 		my $parameters = "$name=\"$value\"";
+		$parameters = "$required $parameters" if $required && $required !~ /^\Q$name\E=/;
 		$done = syscall(313, fileno $file, $parameters, 0) == 0;	# finit_module
 		$error = $!;
 		while (sysread $kmsg, my $record, 8192) {
@@ -249,7 +265,7 @@ for tool in "${tools[@]}"; do
 	done
 	check "$tool: what is wrong for each parameter is known" is "${unknown[*]}" ""
 	wrong_load <"$tmp/names" >"$tmp/wrong"
-	check "$tool: what is wrong is refused by insmod" nothing perl "$tmp/try.pl" load "$ko" <"$tmp/wrong"
+	check "$tool: what is wrong is refused by insmod" nothing perl "$tmp/try.pl" load "$ko" "$(required "$tool")" <"$tmp/wrong"
 
 	# All at once, with the first of what is right.
 	settings=()

@@ -11,10 +11,22 @@ debugfs=/sys/kernel/debug/tap
 tmp=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
 
+# required TOOL - the parameter without which it does not load, if there is one
+required()
+{
+	case $1 in
+	functioncallcount) echo 'functions=vfs_*' ;;
+	esac
+}
+
 # load TOOL [parameter...]
 load()
 {
-	insmod "$TAP_KO/$1.ko" "${@:2}"
+	local more
+
+	more=$(required "$1")
+	[[ " ${*:2}" != *" ${more%%=*}="* ]] || more=''
+	insmod "$TAP_KO/$1.ko" ${more:+"$more"} "${@:2}"
 }
 
 # set_to TOOL NAME VALUE - change a setting

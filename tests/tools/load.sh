@@ -27,7 +27,7 @@ silent() # tool
 header()
 {
 	case $1 in
-	dropwatch | futexes) ;;
+	dropwatch | functioncallcount | futexes) ;;
 	ioblktime) echo '    device  rw total (us)      count   avg (us)' ;;
 	disktop)
 		printf '\nTITLE\n\n%8s %8s %8s %25s %8s %4s %12s\n' UID PID PPID CMD DEVICE T BYTES
@@ -49,6 +49,7 @@ lines()
 {
 	case $1 in
 	dropwatch) echo '[0-9]+ packets dropped at [^ ]+( \([^ ]+\))?' ;;
+	functioncallcount) echo '[A-Za-z0-9_.]+ [0-9]+' ;;
 	futexes) echo '[^ ]+\[[0-9]+\] lock 0x[0-9a-f]+ contended [0-9]+ times, [0-9]+ avg us' ;;
 	inodewatch) echo '[^ ]+\([0-9]+\) [a-z_]+ 0x[0-9a-f]+/[0-9]+' ;;
 	inodewatch2) echo '[^ ]+\([0-9]+\) (setattr_copy|notify_change) 0x[0-9a-f]+/[0-9]+ [0-7]+ [0-9]+' ;;
