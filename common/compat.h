@@ -19,6 +19,7 @@
 #include <linux/ptrace.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
+#include <linux/sched/task.h>
 #include <linux/string.h>
 #include <linux/time64.h>
 #include <linux/unistd.h>
@@ -397,5 +398,48 @@ static __always_inline bool tap_epoll_limited(unsigned long limit)
 #define IORING_OP_READV_FIXED 254
 #define IORING_OP_WRITEV_FIXED 255
 #endif
+
+/* trace/events/task.h: the flags that task_newtask tells have 64 bits from 6.18 on. */
+#ifdef TAP_HAVE_TASK_NEWTASK_U64
+#define TAP_TASK_NEWTASK_ARGS struct task_struct *task, u64 clone_flags
+#else
+#define TAP_TASK_NEWTASK_ARGS struct task_struct *task, unsigned long clone_flags
+#endif
+
+/**
+ * tap_clone_is_worker() - does a task come to be as io_uring's workers do?
+ * @args: what copy_process() was called with
+ *
+ * linux/sched/task.h: @io_thread came in 5.12, @user_worker, which they have with
+ * vhost's, in 6.4. Both bypass kernel_clone().
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+static inline bool tap_clone_is_worker(const struct kernel_clone_args *args)
+{
+#if defined(TAP_HAVE_CLONE_USER_WORKER)
+	return args->user_worker;
+#elif defined(TAP_HAVE_CLONE_IO_THREAD)
+	return args->io_thread;
+#else
+	return false;
+#endif
+}
+
+/**
+ * tap_clone_is_backwards() - has this clone() its last two arguments exchanged?
+ *
+ * CONFIG_CLONE_BACKWARDS; on x86-64 it is 32-bit code's (sys_ia32_clone()).
+ *
+ * Context: in a system call.
+ * Return: true if tls comes before child_tid.
+ */
+static inline bool tap_clone_is_backwards(void)
+{
+	if (IS_ENABLED(CONFIG_CLONE_BACKWARDS))
+		return true;
+	return IS_ENABLED(CONFIG_X86_64) && tap_syscall_is_compat();
+}
 
 #endif /* TAP_COMPAT_H */

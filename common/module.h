@@ -30,7 +30,8 @@
 	MODULE_VERSION(TAP_VERSION);						\
 	MODULE_LICENSE("GPL")
 
-#define TAP_TABLE_MODULE(tool, description, filter_check)		\
+/* The parameters of a table: its windows, its size. */
+#define TAP_TABLE_PARAMS(tool)						\
 	TAP_PARAM(interval_ms, "length of a window, 100 to 3600000; 0: since load or reset", \
 		  .type = TAP_PARAM_UINT, .value = &(tool).interval_ms,		\
 		  .zero = true, .min = 100, .max = 3600000,			\
@@ -43,7 +44,10 @@
 		  .max = 1000000);						\
 	TAP_PARAM(max_rows, "rows the table has; 0: what fits 8 MiB and 128 KiB per CPU", \
 		  .type = TAP_PARAM_UINT, .value = &(tool).layout.max_rows,	\
-		  .zero = true, .min = 16, .max = 1 << 20, .load_only = true);	\
+		  .zero = true, .min = 16, .max = 1 << 20, .load_only = true)
+
+#define TAP_TABLE_MODULE(tool, description, filter_check)		\
+	TAP_TABLE_PARAMS(tool);							\
 	TAP_MODULE(tool, description, filter_check)
 
 /* The module of a table tool: its parameters, init, exit and what it is. */

@@ -187,7 +187,9 @@ int tap_tool_apply_enabled(struct tap_tool *tool, struct tap_text *why)
 
 int tap_tool_apply_window(struct tap_tool *tool, struct tap_text *why)
 {
-	tap_window_set(&tool->window, tool->interval_ms, tool->refresh_ms);
+	/* one that can be either has the settings of both */
+	if (!tap_is_stream(tool))
+		tap_window_set(&tool->window, tool->interval_ms, tool->refresh_ms);
 	return 0;
 }
 
@@ -280,8 +282,7 @@ int tap_tool_start(struct tap_tool *tool)
 	err = tap_tool_init_data(tool);
 	if (err)
 		goto err_fini_source;
-	if (!tap_is_stream(tool))
-		tap_tool_apply_window(tool, &why);
+	tap_tool_apply_window(tool, &why);
 	err = tap_tool_apply_filter(tool, &why);
 	if (err)
 		goto err_clear_filter;

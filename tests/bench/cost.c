@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * usage: cost getppid | read FILE | getsockopt | udp ADDRESS [NETNS] | segment |
- *             accept | pread DEVICE | fchmod | tick
+ *             accept | pread DEVICE | fchmod | fork | tick
  *
  * What an event costs, in instructions: a system call that does nothing; one
  * that reads a byte of FILE; one that asks for the type of a socket; a datagram
  * sent to ADDRESS and received there, in the network namespace NETNS; a TCP
  * segment (RST) on lo, for no socket, that nobody answers; accept() of a
  * connection that waits; a block read from DEVICE past the page cache; a change
- * of a file's mode; an interrupt of a busy program by a timer. To be run in a
+ * of a file's mode; a child of this program, which is small and static, that
+ * ends at once; an interrupt of a busy program by a timer. To be run in a
  * virtual machine whose time-stamp counter counts instructions (qemu -icount
  * shift=0), which it sees to first.
  *
@@ -34,6 +35,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <x86intrin.h>
 
@@ -306,6 +308,24 @@ static long fchmod_batch(int events)
 	return __rdtsc() - begin;
 }
 
+/* --- processes --------------------------------------------------------- */
+
+static long fork_batch(int events)
+{
+	long begin = __rdtsc();
+	int i;
+
+	for (i = 0; i < events; i++) {
+		pid_t pid = fork();
+
+		check(pid, "fork");
+		if (!pid)
+			_exit(0);
+		check(waitpid(pid, NULL, 0), "waitpid");
+	}
+	return __rdtsc() - begin;
+}
+
 /* --- interrupts -------------------------------------------------------- */
 
 /* A batch is one interrupt: a gap between two looks at the counter. */
@@ -330,6 +350,7 @@ static const struct workload workloads[] = {
 	{ "accept", 1, 500, accept_setup, accept_batch },
 	{ "pread", 20, 400, pread_setup, pread_batch },
 	{ "fchmod", 50, 200, fchmod_setup, fchmod_batch },
+	{ "fork", 5, 200, NULL, fork_batch },
 	{ "tick", 1, 1000, NULL, tick_batch },
 	{ }
 };
@@ -361,7 +382,7 @@ int main(int argc, char **argv)
 
 	if (argc < 2)
 		errx(1, "usage: cost getppid | read FILE | getsockopt | %s",
-		     "udp ADDRESS [NETNS] | segment | accept | pread DEVICE | fchmod | tick");
+		     "udp ADDRESS [NETNS] | segment | accept | pread DEVICE | fchmod | fork | tick");
 	while (w->name && strcmp(w->name, argv[1]))
 		w++;
 	if (!w->name)

@@ -19,14 +19,16 @@
 #include <linux/tracepoint.h>
 #include <trace/events/block.h>
 #include <trace/events/net.h>
+#include <trace/events/sched.h>
 #include <trace/events/skb.h>
 #include <trace/events/syscalls.h>
+#include <trace/events/task.h>
 
 #include "compat.h"
 
 static char *hook;
 module_param(hook, charp, 0400);
-MODULE_PARM_DESC(hook, "sys_enter, sys_exit, sys_both: system calls; net: packets, and the sockets they come from and go to; drop: packets dropped; block: block I/O; accept: accepted connections; getppid: this system call's function; tcp: received TCP packets; getsockopt, notify_change: entry and return; timer: 10000 times a second");
+MODULE_PARM_DESC(hook, "sys_enter, sys_exit, sys_both: system calls; net: packets, and the sockets they come from and go to; drop: packets dropped; block: block I/O; accept: accepted connections; getppid: this system call's function; tcp: received TCP packets; getsockopt, notify_change: entry and return; fork: the stages of kernel_clone(); timer: 10000 times a second");
 
 /* --- tracepoints ------------------------------------------------------- */
 
@@ -81,6 +83,15 @@ static void floor_start(void *data, const struct sk_buff *skb,
 {
 }
 
+static void floor_newtask(void *data, TAP_TASK_NEWTASK_ARGS)
+{
+}
+
+static void floor_process(void *data, struct task_struct *parent,
+			  struct task_struct *child)
+{
+}
+
 struct floor_point {
 	const char *hook;
 	const char *name;
@@ -101,6 +112,8 @@ static struct floor_point floor_points[] = {
 	{ "net", "netif_receive_skb_list_entry", floor_recv },
 	{ "net", "netif_rx_entry", floor_recv },
 	{ "drop", "kfree_skb", floor_drop },
+	{ "fork", "task_newtask", floor_newtask },
+	{ "fork", "sched_process_fork", floor_process },
 	{ "block", "block_rq_issue", floor_request },
 	{ "block", "block_rq_complete", floor_request_end },
 	{ "block", "block_bio_queue", floor_bio },
@@ -233,7 +246,8 @@ static int floor_attach_call(void)
 	bool both = !strcmp(hook, "notify_change");
 	int err;
 
-	floor_call.kp.symbol_name = both ? hook : "__sys_getsockopt";
+	floor_call.kp.symbol_name = both ? hook : !strcmp(hook, "fork") ?
+				    "kernel_clone" : "__sys_getsockopt";
 	err = register_kretprobe(&floor_call);
 	if (err || !both)
 		return err;
@@ -248,6 +262,53 @@ static void floor_detach_call(void)
 	if (!strcmp(hook, "notify_change"))
 		unregister_ftrace_function(&floor_ops);
 	unregister_kretprobe(&floor_call);
+}
+
+/* --- fork -------------------------------------------------------------- */
+
+static struct ftrace_ops floor_fork_ops = {
+	.func = floor_function,
+	.flags = TAP_FTRACE_FLAGS | TAP_FTRACE_UNGUARDED,
+};
+
+static int floor_attach_fork(void)
+{
+	/* the tracer writes into the names while it parses them */
+	static char names[][32] = {
+		"arch_dup_task_struct", "copy_creds", "sched_fork", "perf_event_init_task",
+		"security_task_alloc", "copy_semundo", "dup_fd", "copy_fs_struct",
+		"dup_mmap", "copy_namespaces", "copy_thread", "alloc_pid",
+		"cgroup_can_fork", "sched_cgroup_fork", "wake_up_new_task",
+		"schedule_tail",
+	};
+	int i, err = 0;
+
+	for (i = 0; i < ARRAY_SIZE(names) && !err; i++)
+		err = ftrace_set_filter(&floor_fork_ops, names[i],
+					strlen(names[i]), !i);
+	err = err ?: register_ftrace_function(&floor_fork_ops);
+	if (err)
+		return err;
+	err = floor_attach_call();
+	if (err)
+		goto err_unregister;
+	err = floor_attach_points();
+	if (err)
+		goto err_detach_call;
+	return 0;
+
+err_detach_call:
+	floor_detach_call();
+err_unregister:
+	unregister_ftrace_function(&floor_fork_ops);
+	return err;
+}
+
+static void floor_detach_fork(void)
+{
+	floor_detach_points();
+	floor_detach_call();
+	unregister_ftrace_function(&floor_fork_ops);
 }
 
 /* --- timers ------------------------------------------------------------ */
@@ -292,6 +353,8 @@ static int __init floor_init(void)
 		return -EINVAL;
 	if (!strcmp(hook, "net"))
 		return floor_attach_net();
+	if (!strcmp(hook, "fork"))
+		return floor_attach_fork();
 	for (i = 0; i < ARRAY_SIZE(floor_points); i++)
 		if (!strcmp(hook, floor_points[i].hook))
 			return floor_attach_points();
@@ -317,6 +380,8 @@ static void __exit floor_exit(void)
 		floor_detach_call();
 	else if (!strcmp(hook, "timer"))
 		floor_stop_timers();
+	else if (!strcmp(hook, "fork"))
+		floor_detach_fork();
 	else
 		floor_detach_points();
 	if (!strcmp(hook, "net") || !strcmp(hook, "getppid"))

@@ -57,7 +57,7 @@ write_settings()
 	local values=(0 1 100 200 1000 comm=udp "tree=$$" "pid=$$,uid=0" "" no=1 thread)
 
 	while :; do
-		for setting in "$debugfs"/*/{enabled,filter,flip,hz,interval_ms,limit,names,reset,self,sort,verbose}; do
+		for setting in "$debugfs"/*/{enabled,filter,flip,hz,interval_ms,limit,names,reset,self,sort,stages,verbose}; do
 			[ ! -e "$setting" ] || echo "${values[RANDOM % ${#values[@]}]}" >"$setting" || true
 		done
 	done 2>/dev/null
@@ -96,6 +96,7 @@ in_background loop "$workloads/file_io" "$tmp/disk/file" read=10 write=10
 in_background loop chmod 600 "$tmp/disk/file"
 in_background loop "$workloads/locks" mutex 2 1
 in_background loop "$workloads/timeouts" nanosleep 1 20 out=20 intr=2
+in_background loop "$workloads/forks" many=20 vfork clone3 thread flags arguments
 in_background loop dd if=/dev/zero of=/dev/vda bs=4k count=10 oflag=direct status=none
 write_settings &
 writer=$!

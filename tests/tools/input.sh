@@ -47,7 +47,8 @@ wrong() # parameter
 		printf '%s\0' /no/such/file "$(repeated / 5000)" TOOLS/ /proc/version/x no/such/file ' /' "$(repeated x 256)"
 		;;
 	attrs) printf '%s\0' owner '' 0 1 Mode ALL mode,all ;;
-	enabled | escape | force | hist | irq | return | self | stacked | udp | verbose)
+	stages) printf '%s\0' foo mm, ,mm mm,,fs , 'mm ' ' mm' MM m mm+fs 0 'mm fs' fs+sighand+signal+mm ;;
+	enabled | escape | force | hist | irq | return | self | stacked | summary | udp | verbose)
 		printf '%s\0' 2 yes '' -1 01 0x1 '1 ' ' 1' 11 on
 		;;
 	functions)
@@ -83,7 +84,7 @@ wrong_number() # number...
 load_only() # parameter
 {
 	case $1 in
-	force | max_rows | buffer_kb | inflight | max_sockets | name_kb | path) ;;
+	force | max_rows | buffer_kb | inflight | max_sockets | name_kb | path | summary) ;;
 	functions) [ "$tool" = functioncallcount ] ;;
 	*) return 1 ;;
 	esac
@@ -141,7 +142,8 @@ right() # parameter tool
 	ino) echo 1 4294967296 18446744073709551615 0xffffffffffffffff ;;
 	path) echo ;; # dev= and ino= are set
 	attrs) echo all mode ;;
-	enabled | escape | force | hist | irq | return | self | stacked | udp | verbose) echo 0 1 ;;
+	stages) echo mm,fs check vfork_wait,arguments ;;
+	enabled | escape | force | hist | irq | return | self | stacked | summary | udp | verbose) echo 0 1 ;;
 	names) echo thread process ;;
 	esac
 }

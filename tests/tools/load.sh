@@ -27,7 +27,7 @@ silent() # tool
 header()
 {
 	case $1 in
-	dropwatch | functioncallcount | futexes) ;;
+	do_fork | dropwatch | functioncallcount | futexes) ;;
 	ioblktime) echo '    device  rw total (us)      count   avg (us)' ;;
 	disktop)
 		printf '\nTITLE\n\n%8s %8s %8s %25s %8s %4s %12s\n' UID PID PPID CMD DEVICE T BYTES
@@ -48,6 +48,10 @@ header()
 lines()
 {
 	case $1 in
+	do_fork)
+		echo '(sys_(clone|clone3|fork|vfork)|do_fork  ) .*|  [a-z_+ ]+ +[0-9]+\.[0-9]{3} us|  first run: pending|' \
+			'<- (do_fork   |sys_[a-z0-9]+ *) [0-9]+ [0-9]+ .*|first run of [0-9]+ after [0-9]+\.[0-9]{3} us' | sed 's/| </|</'
+		;;
 	dropwatch) echo '[0-9]+ packets dropped at [^ ]+( \([^ ]+\))?' ;;
 	functioncallcount) echo '[A-Za-z0-9_.]+ [0-9]+' ;;
 	futexes) echo '[^ ]+\[[0-9]+\] lock 0x[0-9a-f]+ contended [0-9]+ times, [0-9]+ avg us' ;;
@@ -81,6 +85,7 @@ traffic()
 	"$workloads/file_io" "$tmp/disk/file" read=10 write=10
 	"$workloads/locks" mutex 2 10 >/dev/null
 	"$workloads/timeouts" poll 10 1 out=3 >/dev/null
+	"$workloads/forks" fork vfork clone3 flags >/dev/null
 }
 modprobe virtio_blk
 disk disk
