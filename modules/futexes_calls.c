@@ -59,15 +59,13 @@ static bool futexes_waits(unsigned int op, u64 *pi)
 	return false;
 }
 
-void futexes_sys_enter(void *data, struct pt_regs *regs, long nr)
+/* What few calls need is a function of its own: its stack is not for the others. */
+static noinline void futexes_begins(struct tap_tool *tool, struct pt_regs *regs,
+				    enum futexes_call call)
 {
-	enum futexes_call call = futexes_call(regs);
 	struct futexes_begun begun = {};
-	struct tap_tool *tool = data;
 	unsigned long args[6];
 
-	if (likely(call == FUTEXES_OTHER) || call == FUTEXES_RESTART)
-		return;
 	syscall_get_arguments(current, regs, args);
 	if (call == FUTEXES_FUTEX && !futexes_waits(args[1], &begun.pi))
 		return;
@@ -81,6 +79,14 @@ void futexes_sys_enter(void *data, struct pt_regs *regs, long nr)
 	begun.start = ktime_get_ns();
 	tap_inflight_put(&tool->begun, (uintptr_t)current, &begun);
 	tap_end();
+}
+
+void futexes_sys_enter(void *data, struct pt_regs *regs, long nr)
+{
+	enum futexes_call call = futexes_call(regs);
+
+	if (unlikely(call != FUTEXES_OTHER && call != FUTEXES_RESTART))
+		futexes_begins(data, regs, call);
 }
 TAP_CHECK_TRACEPOINT(sys_enter, futexes_sys_enter);
 
@@ -121,16 +127,13 @@ static u64 futexes_woken(const struct futexes_begun *begun, long ret)
  * A wait with a time limit that a stop interrupts is to be restarted, or is not:
  * it counts, and what the restarted call takes comes on top.
  */
-void futexes_sys_exit(void *data, struct pt_regs *regs, long ret)
+static noinline void futexes_ends(struct tap_tool *tool, long ret)
 {
 	struct futexes_key key = {};
 	struct futexes_begun begun;
-	struct tap_tool *tool = data;
 	struct tap_sums row;
 	u64 ns;
 
-	if (likely(futexes_call(regs) == FUTEXES_OTHER))
-		return;
 	if (!tap_begin(tool, current))
 		return;
 	if (!tap_inflight_take(&tool->begun, (uintptr_t)current, &begun) ||
@@ -152,5 +155,11 @@ void futexes_sys_exit(void *data, struct pt_regs *regs, long ret)
 	}
 out:
 	tap_end();
+}
+
+void futexes_sys_exit(void *data, struct pt_regs *regs, long ret)
+{
+	if (unlikely(futexes_call(regs) != FUTEXES_OTHER))
+		futexes_ends(data, ret);
 }
 TAP_CHECK_TRACEPOINT(sys_exit, futexes_sys_exit);

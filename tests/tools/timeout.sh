@@ -108,6 +108,7 @@ column_of() # kind
 {
 	case $1 in
 	ppoll) echo poll ;;
+	pselect6) echo select ;;
 	futex*) echo futex ;;
 	*nanosleep | until_*) echo nanosleep ;;
 	*) echo "$1" ;;
