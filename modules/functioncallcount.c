@@ -118,8 +118,9 @@ static bool functioncallcount_stays(unsigned long ip)
 	const char *name;
 
 	tap_symbol_set(&symbol, ip);
+	/* without an offset there is no symbol: the module is gone */
 	if (!*symbol.module)
-		return true;
+		return *symbol.offset;
 	preempt_disable_notrace();
 	attr = tap_row(&functioncallcount, &key).attr;
 	preempt_enable_notrace();
