@@ -350,7 +350,7 @@ static const struct workload workloads[] = {
 	{ "accept", 1, 500, accept_setup, accept_batch },
 	{ "pread", 20, 400, pread_setup, pread_batch },
 	{ "fchmod", 50, 200, fchmod_setup, fchmod_batch },
-	{ "fork", 5, 200, NULL, fork_batch },
+	{ "fork", 5, 40, NULL, fork_batch },
 	{ "tick", 1, 1000, NULL, tick_batch },
 	{ }
 };

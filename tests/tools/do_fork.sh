@@ -211,6 +211,7 @@ ran()
 check "1000 forks on each CPU: each first run is there, in the group or after" until_true ran
 check "1000 forks on each CPU: none lost" is "$(sed -n 's/^lost //p' $debugfs/do_fork/stats) $(grep -c ' lost$' $proc/do_fork)" "$before 0"
 # A group is one piece: from its first line to its last one there is nothing else.
+# shellcheck disable=SC2016 # perl's
 check "the lines of a group are together" nothing perl -ne '
 	if (/^sys_/) { print "in a group: $_" if $in; $in = 1; }
 	elsif (/^first run of/) { print "in a group: $_" if $in; }
@@ -229,7 +230,7 @@ rmmod do_fork
 
 # --- a table of the stages
 load do_fork summary=1
-hold "$forks" many=100
+hold "$forks" many=100 >/dev/null
 set_to do_fork filter "tid=$held"
 set_to do_fork reset 1
 finish
@@ -245,11 +246,12 @@ for stage in total copy_process check mm wake_up_new_task creds+limits; do
 done
 check "summary: the histograms have as many" jq -es 'map(select(.stage)) | length > 15 and
 	all(.[]; (.hist_us | add) == .count and .max_ns >= .avg_us)' $proc/do_fork.json
+# shellcheck disable=SC2016 # jq's
 check "summary: the parts make up the total" jq -es 'map(select(.stage)) | (map(select(.stage == "total")) | .[0].total_ns) ==
 	(map(select(.stage as $s | ["total", "copy_process", "first_run"] | index($s) | not) | .total_ns) | add)' $proc/do_fork.json
 check "summary: header" is "$(head -n 1 $proc/do_fork | tr -s ' ')" "stage count avg (us) max (us) us:count"
 check "summary: a row" grep -qE '^copy_process +100 +[0-9]+\.[0-9]{3} +[0-9]+\.[0-9]{3} ([0-9]+:[0-9]+,?)+$' $proc/do_fork
-hold "$forks" flags
+hold "$forks" flags >/dev/null
 set_to do_fork filter "tid=$held"
 finish >/dev/null
 check "summary: what is refused" is "$(take do_fork; sum refused stage=flags+signals) $(sum refused stage=total)" "1 1"
