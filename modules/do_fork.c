@@ -233,11 +233,6 @@ static void do_fork_json_call(const struct tap_row *row, char *buf, size_t size)
 	strscpy(buf, do_fork_call_name(row->key), size);
 }
 
-static void do_fork_json_errno(const struct tap_row *row, char *buf, size_t size)
-{
-	do_fork_errno(row->key, buf, size);
-}
-
 static void do_fork_json_trace(const struct tap_row *row, char *buf, size_t size)
 {
 	do_fork_trace(row->key, buf, size);
@@ -282,7 +277,7 @@ static const struct tap_column do_fork_columns[] = {
 	{ .json = "child_pid", AT(TAP_INT, pid) },
 	{ .json = "child_ns_pid", AT(TAP_INT, ns_pid) },
 	{ .json = "return", AT(TAP_INT, result) },
-	{ .json = "errno", .type = TAP_FN, .fn = do_fork_json_errno },
+	{ .json = "errno", AT(TAP_ERRNO, result) },
 	{ .json = "last_stage", .type = TAP_FN, .fn = do_fork_json_last },
 	NS("arguments", ARGUMENTS),
 	NS("check", CHECK),

@@ -166,7 +166,6 @@ void do_fork_text(struct tap_text *text, const struct do_fork_event *event,
 /* Names of what is in an event. */
 const char *do_fork_kind_name(const struct do_fork_event *event);
 const char *do_fork_call_name(const struct do_fork_event *event);
-void do_fork_errno(const struct do_fork_event *event, char *buf, size_t size);
 void do_fork_trace(const struct do_fork_event *event, char *buf, size_t size);
 
 /* Adds an event to the summary; CPU pinned. */

@@ -205,17 +205,6 @@ const char *do_fork_call_name(const struct do_fork_event *event)
 	return names[event->nr];
 }
 
-void do_fork_errno(const struct do_fork_event *event, char *buf, size_t size)
-{
-	char name[32];
-
-	if (event->result >= 0)
-		return;
-	scnprintf(name, sizeof(name), "%pe", ERR_PTR(event->result));
-	/* -EAGAIN; a number where the kernel knows no name */
-	strscpy(buf, isalpha(name[1]) ? name + 1 : name, size);
-}
-
 static const char *do_fork_trace_name(s32 trace)
 {
 	switch (trace) {
@@ -343,7 +332,7 @@ static void do_fork_return_line(struct tap_text *text,
 			   event->ns_pid, event->result);
 		return;
 	}
-	do_fork_errno(event, error, sizeof(error));
+	tap_errno(error, sizeof(error), event->result);
 	do_fork_name(name, sizeof(name), last, do_fork_next(event, last));
 	tap_printf(text, " return=%d %s stage=%s\n", event->result, error, name);
 }
