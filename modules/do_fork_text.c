@@ -3,8 +3,6 @@
  * The lines of do_fork: the documented ones, whose prefix and first fields are
  * what they always were, and the stages between them.
  */
-#include <linux/ctype.h>
-#include <linux/err.h>
 #include <linux/math64.h>
 #include <linux/ptrace.h>
 #include <linux/signal.h>
