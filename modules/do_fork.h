@@ -6,6 +6,7 @@
 #ifndef TAP_DO_FORK_H
 #define TAP_DO_FORK_H
 
+#include <linux/ktime.h>
 #include <linux/pid_namespace.h>
 
 #include "tap.h"
@@ -40,9 +41,10 @@ enum do_fork_stage {
 	DO_FORK_VFORK_WAIT,
 	DO_FORK_VFORK_DONE,
 	DO_FORK_STAGES,
+	DO_FORK_PROBES = DO_FORK_STAGES + 2,
 	/* rows of the summary that are none */
 	DO_FORK_FIRST_RUN = DO_FORK_STAGES,
-	DO_FORK_TOTAL,
+	DO_FORK_TOTAL = DO_FORK_STAGES + 1,
 };
 
 /* Marks that are the entry of a function and no more: stage, function. */
@@ -142,10 +144,15 @@ enum do_fork_sum {
 };
 
 extern struct tap_tool do_fork;
+extern struct tap_probe do_fork_probes[DO_FORK_PROBES];
 extern bool do_fork_summary;		/* parameter summary */
 extern u32 do_fork_shown;		/* parameter stages, a mask */
 extern bool do_fork_ready;		/* everything is attached */
 extern struct tap_inflight do_fork_children;	/* woken, and have not run or been told of */
+
+/* What makes it the one or the other, before all else. */
+void do_fork_use_events(struct tap_tool *tool);
+void do_fork_use_summary(struct tap_tool *tool);
 
 /* Is this mark there on this kernel? Context: any. */
 bool do_fork_hooked(enum do_fork_stage stage);
@@ -171,6 +178,39 @@ void do_fork_trace(const struct do_fork_event *event, char *buf, size_t size);
 /* Adds an event to the summary; CPU pinned. */
 void do_fork_count(struct tap_tool *tool, const struct do_fork_event *event);
 void do_fork_count_first(struct tap_tool *tool, u64 ns);
+
+/* For handlers: what is known of the creation that this thread is in. CPU pinned. */
+static inline struct do_fork_begun *do_fork_find(struct tap_tool *tool)
+{
+	return tap_inflight_find(&tool->begun, (uintptr_t)current);
+}
+
+/* One stage ends, another begins. */
+static __always_inline void do_fork_enter(struct do_fork_begun *begun,
+					  enum do_fork_stage stage)
+{
+	u64 now = ktime_get_mono_fast_ns();
+
+	begun->event.ns[begun->stage] += now - begun->since;
+	begun->event.stages |= BIT(stage);
+	begun->since = now;
+	begun->stage = stage;
+}
+
+/*
+ * A child, in do_fork_children. A task's memory can be another's by the time that
+ * its creator looks, and its number, too; both at once cannot.
+ */
+static inline u64 do_fork_child_key(const struct task_struct *child)
+{
+	return (u64)child->pid << 32 | (u32)((uintptr_t)child >> 4);
+}
+
+/* It is woken; @told: its creator's event says so already. CPU pinned. */
+void do_fork_woken(struct do_fork_begun *begun, bool told);
+
+/* Reads what parent_tid and child_tid point to. */
+void do_fork_words(struct do_fork_begun *begun);
 
 /* Handlers. */
 bool do_fork_clone3_entry(struct tap_tool *tool, const struct tap_args *args,
