@@ -401,9 +401,11 @@ static __always_inline bool tap_epoll_limited(unsigned long limit)
 
 /* trace/events/task.h: the flags that task_newtask tells have 64 bits from 6.18 on. */
 #ifdef TAP_HAVE_TASK_NEWTASK_U64
-#define TAP_TASK_NEWTASK_ARGS struct task_struct *task, u64 clone_flags
+#define TAP_TASK_NEWTASK(handler)					\
+	void handler(void *data, struct task_struct *task, u64 clone_flags)
 #else
-#define TAP_TASK_NEWTASK_ARGS struct task_struct *task, unsigned long clone_flags
+#define TAP_TASK_NEWTASK(handler)					\
+	void handler(void *data, struct task_struct *task, unsigned long clone_flags)
 #endif
 
 /**

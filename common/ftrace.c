@@ -59,3 +59,15 @@ void tap_ftrace_detach(struct ftrace_ops *ops)
 	unregister_ftrace_function(ops);
 	tap_ftrace_free_filter(ops);
 }
+
+int tap_ftrace_start(struct ftrace_ops *ops)
+{
+	/* permanent: kernel.ftrace_enabled=0 is refused while it is on */
+	ops->flags |= FTRACE_OPS_FL_PERMANENT | TAP_FTRACE_UNGUARDED;
+	return register_ftrace_function(ops);
+}
+
+void tap_ftrace_stop(struct ftrace_ops *ops)
+{
+	unregister_ftrace_function(ops);
+}

@@ -28,4 +28,22 @@ int tap_ftrace_attach(struct ftrace_ops *ops, const char *name,
  */
 void tap_ftrace_detach(struct ftrace_ops *ops);
 
+/**
+ * tap_ftrace_start() - hook all functions of a filter
+ * @ops: with a filter that is not empty, which would mean all functions, and a
+ *       function that guards itself, as without @guarded above
+ *
+ * Context: process context, may sleep.
+ * Return: 0, or an error: the tracer is switched off.
+ */
+int tap_ftrace_start(struct ftrace_ops *ops);
+
+/**
+ * tap_ftrace_stop() - unhook them, and wait until nobody is in the function called
+ * @ops: what tap_ftrace_start() hooked; the filter stays
+ *
+ * Context: process context, may sleep.
+ */
+void tap_ftrace_stop(struct ftrace_ops *ops);
+
 #endif /* TAP_FTRACE_H */

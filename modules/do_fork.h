@@ -222,7 +222,7 @@ void do_fork_clone_return(struct tap_tool *tool, void *data, unsigned long value
 bool do_fork_copy_entry(struct tap_tool *tool, const struct tap_args *args,
 			void *data);
 void do_fork_copy_return(struct tap_tool *tool, void *data, unsigned long value);
-void do_fork_newtask(void *data, TAP_TASK_NEWTASK_ARGS);
+TAP_TASK_NEWTASK(do_fork_newtask);
 void do_fork_process(void *data, struct task_struct *parent,
 		     struct task_struct *child);
 TAP_BARE_HANDLER(do_fork_wake);
@@ -230,7 +230,19 @@ TAP_BARE_HANDLER(do_fork_ptrace);
 TAP_BARE_HANDLER(do_fork_wait);
 TAP_BARE_HANDLER(do_fork_waited);
 TAP_BARE_HANDLER(do_fork_first_run);
-#define DO_FORK_HANDLER(stage, function) TAP_BARE_HANDLER(do_fork_at_##function);
-DO_FORK_MARKS(DO_FORK_HANDLER)
+TAP_BARE_HANDLER(do_fork_at_arch_dup_task_struct);
+TAP_BARE_HANDLER(do_fork_at_copy_creds);
+TAP_BARE_HANDLER(do_fork_at_sched_fork);
+TAP_BARE_HANDLER(do_fork_at_perf_event_init_task);
+TAP_BARE_HANDLER(do_fork_at_security_task_alloc);
+TAP_BARE_HANDLER(do_fork_at_copy_semundo);
+TAP_BARE_HANDLER(do_fork_at_dup_fd);
+TAP_BARE_HANDLER(do_fork_at_copy_fs_struct);
+TAP_BARE_HANDLER(do_fork_at_dup_mmap);
+TAP_BARE_HANDLER(do_fork_at_copy_namespaces);
+TAP_BARE_HANDLER(do_fork_at_copy_thread);
+TAP_BARE_HANDLER(do_fork_at_alloc_pid);
+TAP_BARE_HANDLER(do_fork_at_cgroup_can_fork);
+TAP_BARE_HANDLER(do_fork_at_sched_cgroup_fork);
 
 #endif /* TAP_DO_FORK_H */

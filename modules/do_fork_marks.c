@@ -28,10 +28,23 @@ static __always_inline void do_fork_##function##_body(struct tap_tool *tool,	\
 {									\
 	do_fork_mark(tool, DO_FORK_##stage);				\
 }									\
-TAP_BARE(do_fork_at_##function, do_fork_##function##_body);
-DO_FORK_MARKS(DO_FORK_MARK)
+TAP_BARE(do_fork_at_##function, do_fork_##function##_body)
+DO_FORK_MARK(TASK_STRUCT, arch_dup_task_struct);
+DO_FORK_MARK(CREDS, copy_creds);
+DO_FORK_MARK(SCHED, sched_fork);
+DO_FORK_MARK(PERF, perf_event_init_task);
+DO_FORK_MARK(SECURITY, security_task_alloc);
+DO_FORK_MARK(SEMUNDO, copy_semundo);
+DO_FORK_MARK(FILES, dup_fd);
+DO_FORK_MARK(FS, copy_fs_struct);
+DO_FORK_MARK(MM, dup_mmap);
+DO_FORK_MARK(NAMESPACES, copy_namespaces);
+DO_FORK_MARK(THREAD, copy_thread);
+DO_FORK_MARK(PID, alloc_pid);
+DO_FORK_MARK(CGROUP, cgroup_can_fork);
+DO_FORK_MARK(TASKLIST, sched_cgroup_fork);
 
-void do_fork_newtask(void *data, TAP_TASK_NEWTASK_ARGS)
+TAP_TASK_NEWTASK(do_fork_newtask)
 {
 	struct tap_tool *tool = data;
 	struct do_fork_begun *begun;

@@ -298,9 +298,11 @@ static void do_fork_clone_line(struct tap_text *text,
 	tap_printf(text, "do_fork   ");
 	do_fork_flag_names(text, event->flags, false);
 	do_fork_trace(event, trace, sizeof(trace));
-	tap_printf(text, " stack_start=0x%llx stack_size=0x%llx parent_tidptr=0x%llx child_tidptr=0x%llx trace=%s exit_signal=",
-		   event->stack, event->stack_size, event->parent_tid,
-		   event->child_tid, trace);
+	tap_printf(text, " stack_start=0x%llx stack_size=0x%llx", event->stack,
+		   event->stack_size);
+	tap_printf(text, " parent_tidptr=0x%llx child_tidptr=0x%llx",
+		   event->parent_tid, event->child_tid);
+	tap_printf(text, " trace=%s exit_signal=", trace);
 	do_fork_signal(text, event->exit_signal);
 	tap_printf(text, " tls=0x%llx", event->tls);
 	if (event->set_tid_size) {

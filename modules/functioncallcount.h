@@ -52,6 +52,14 @@ struct functioncallcount_set {
 	bool fresh;
 };
 
+#define FUNCTIONCALLCOUNT_COLUMNS 5
+
+extern struct tap_tool functioncallcount;
+extern struct functioncallcount_set functioncallcount_set;
+extern const struct tap_column functioncallcount_columns[FUNCTIONCALLCOUNT_COLUMNS];
+/* Says what is allowed in the parameter `functions`. */
+extern const char functioncallcount_allowed[];
+
 /* Is this text of the parameter `functions` well-formed? 0 or -EINVAL. */
 int functioncallcount_check(const char *text, struct tap_text *why);
 
@@ -73,5 +81,19 @@ int functioncallcount_set_shrink(struct functioncallcount_set *set);
 int functioncallcount_set_again(struct functioncallcount_set *set,
 				bool (*stays)(unsigned long ip),
 				struct tap_text *why);
+
+/* Hook the set, and unhook it; as a tool's @prepare and @end. */
+int functioncallcount_prepare(struct tap_tool *tool, struct tap_text *why);
+void functioncallcount_end(struct tap_tool *tool);
+
+/* Calls that were not counted, since RCU did not watch. */
+unsigned long functioncallcount_unwatched(void);
+
+/* As a tool's @header, @show and @stats. */
+void functioncallcount_header(struct tap_text *text,
+			      const struct tap_snapshot *snapshot);
+void functioncallcount_show(struct tap_text *text, const struct tap_row *row,
+			    const struct tap_snapshot *snapshot);
+void functioncallcount_stats(struct tap_tool *tool, struct tap_text *text);
 
 #endif /* TAP_FUNCTIONCALLCOUNT_H */

@@ -17,96 +17,16 @@
 
 #include "functioncallcount.h"
 
-/* Passes over all functions: some seconds. */
-#define FUNCTIONCALLCOUNT_NAMES 64
 /* More functions than this slow the whole machine down, and want force=1. */
 #define FUNCTIONCALLCOUNT_MANY 10000
 /* Lines in the log about what is left out. */
 #define FUNCTIONCALLCOUNT_LINES 8
 
-static const char functioncallcount_allowed[] =
-	"allowed are names of functions, with * ? [] as in a shell, or name@address, joined with commas";
-
 /* The beginning of a message, as tap_param_set() writes it. */
-static void functioncallcount_show(const char *text, struct tap_text *why)
+static void functioncallcount_begin_why(const char *text, struct tap_text *why)
 {
 	tap_printf(why, "functions=%.64s%s: ", text,
 		   strlen(text) > 64 ? "..." : "");
-}
-
-/* --- syntax ------------------------------------------------------------ */
-
-static bool functioncallcount_is_name(const char *name, size_t len,
-				      const char *also)
-{
-	size_t i;
-
-	/* to the function tracer a number is none */
-	if (!len || len >= KSYM_NAME_LEN || isdigit(*name))
-		return false;
-	for (i = 0; i < len; i++)
-		if (!isalnum(name[i]) && name[i] != '_' && name[i] != '.' &&
-		    (!name[i] || !strchr(also, name[i])))
-			return false;
-	return true;
-}
-
-/* An address in hexadecimal, or + and how much it is above the last one's. */
-static bool functioncallcount_is_address(const char *text, size_t len)
-{
-	size_t i;
-
-	if (len && *text == '+') {
-		text++;
-		len--;
-	}
-	for (i = 0; i < len; i++)
-		if (!isxdigit(text[i]))
-			return false;
-	return len && len <= 16;
-}
-
-static int functioncallcount_check_item(const char *item, size_t len,
-					struct tap_text *why)
-{
-	const char *at = memchr(item, '@', len);
-	size_t name = at ? at - item : len;
-
-	if (!at) {
-		if (functioncallcount_is_name(item, len, "*?[]-"))
-			return 0;
-		tap_printf(why, "%s", functioncallcount_allowed);
-		return -EINVAL;
-	}
-	if (functioncallcount_is_name(item, name, "") &&
-	    functioncallcount_is_address(at + 1, len - name - 1))
-		return 0;
-	tap_printf(why,
-		   "the functions of a source file are found by tapsym: insmod functioncallcount.ko \"$(tapsym functions 'PATTERN@FILE')\"");
-	return -EINVAL;
-}
-
-int functioncallcount_check(const char *text, struct tap_text *why)
-{
-	unsigned int names = 0;
-
-	for (;;) {
-		size_t len = strcspn(text, ",");
-		int err = functioncallcount_check_item(text, len, why);
-
-		if (err)
-			return err;
-		names += !memchr(text, '@', len);
-		if (!text[len])
-			break;
-		text += len + 1;
-	}
-	if (names <= FUNCTIONCALLCOUNT_NAMES)
-		return 0;
-	tap_printf(why,
-		   "more than %u names take too long to find: tapsym finds them, with addresses",
-		   FUNCTIONCALLCOUNT_NAMES);
-	return -EINVAL;
 }
 
 /* --- finding ----------------------------------------------------------- */
@@ -350,11 +270,11 @@ int functioncallcount_set_init(struct functioncallcount_set *set,
 		goto err_fini;
 	set->nr = functioncallcount_found(set);
 	if (!set->nr) {
-		functioncallcount_show(set->text, why);
+		functioncallcount_begin_why(set->text, why);
 		tap_printf(why, "the running kernel has no such function that can be traced");
 		err = -EINVAL;
 	} else if (set->nr > FUNCTIONCALLCOUNT_MANY && !set->force) {
-		functioncallcount_show(set->text, why);
+		functioncallcount_begin_why(set->text, why);
 		tap_printf(why,
 			   "these are %u functions, and to count so many slows the whole machine down: allowed with force=1",
 			   set->nr);

@@ -83,7 +83,7 @@ static void do_fork(void)
 
 static void do_spawn(void)
 {
-	char *argv[] = { "true", NULL };
+	char *const argv[] = { "true", NULL };
 	pid_t pid;
 	int error = posix_spawn(&pid, "/bin/true", NULL, NULL, argv, NULL);
 
@@ -94,7 +94,7 @@ static void do_spawn(void)
 /* Its stack is its own; it has no thread-local storage, and calls nothing. */
 static void do_thread(void)
 {
-	static char stack[16384] __attribute__((aligned(16)));
+	static long double stack[1024];	/* aligned to 16 bytes */
 	static volatile int left;
 	int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
 		    CLONE_SYSVSEM | CLONE_CHILD_CLEARTID | CLONE_PARENT_SETTID;
@@ -108,7 +108,7 @@ static void do_thread(void)
 		     "xor %%edi, %%edi\n\tsyscall\n1:"
 		     : "=a" (pid)
 		     : "a" (SYS_clone), "D" ((long)flags),
-		       "S" (stack + sizeof(stack)), "d" (&left), "r" (r10)
+		       "S" (stack + 1024), "d" (&left), "r" (r10)
 		     : "rcx", "r11", "memory");
 #else
 	errx(1, "thread: not here: %x %p", flags, (void *)stack);
@@ -164,41 +164,41 @@ static void run(const char *value)
 	long n = value ? atol(value) : 0;
 	pid_t pid = n;
 
-	if (!strcmp(name, "fork"))
+	if (!strcmp(name, "fork")) {
 		do_fork();
-	else if (!strcmp(name, "vfork"))
+	} else if (!strcmp(name, "vfork")) {
 		do_vfork();
-	else if (!strcmp(name, "clone"))
+	} else if (!strcmp(name, "clone")) {
 		report(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
-	else if (!strcmp(name, "clone3"))
+	} else if (!strcmp(name, "clone3")) {
 		report(clone3(&(struct clone_args){ .exit_signal = SIGCHLD }));
-	else if (!strcmp(name, "spawn"))
+	} else if (!strcmp(name, "spawn")) {
 		do_spawn();
-	else if (!strcmp(name, "thread"))
+	} else if (!strcmp(name, "thread")) {
 		do_thread();
-	else if (!strcmp(name, "many"))
+	} else if (!strcmp(name, "many")) {
 		do_many(n);
-	else if (!strcmp(name, "settid"))
+	} else if (!strcmp(name, "settid")) {
 		report(clone3(&(struct clone_args){
 			.exit_signal = SIGCHLD,
 			.set_tid = (uintptr_t)&pid,
 			.set_tid_size = 1,
 		}));
-	else if (!strcmp(name, "cgroup"))
+	} else if (!strcmp(name, "cgroup")) {
 		report(clone3(&(struct clone_args){
 			.exit_signal = SIGCHLD,
 			.flags = CLONE_INTO_CGROUP,
 			.cgroup = open(value, O_RDONLY | O_DIRECTORY),
 		}));
-	else if (!strcmp(name, "signal"))
+	} else if (!strcmp(name, "signal")) {
 		report(syscall(SYS_clone, SIGUSR1, 0, 0, 0, 0));
-	else if (!strcmp(name, "flags"))
+	} else if (!strcmp(name, "flags")) {
 		report(syscall(SYS_clone, CLONE_SIGHAND | SIGCHLD, 0, 0, 0, 0));
-	else if (!strcmp(name, "arguments"))
+	} else if (!strcmp(name, "arguments")) {
 		report(clone3(&(struct clone_args){ .flags = CLONE_DETACHED }));
-	else if (!strcmp(name, "newuser"))
+	} else if (!strcmp(name, "newuser")) {
 		report(syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0));
-	else if (!strcmp(name, "chroot")) {
+	} else if (!strcmp(name, "chroot")) {
 		if (chroot(".") || chdir("/"))
 			err(1, "chroot");
 	} else if (!strcmp(name, "uid")) {
@@ -207,15 +207,16 @@ static void run(const char *value)
 	} else if (!strcmp(name, "nproc")) {
 		if (setrlimit(RLIMIT_NPROC, &(struct rlimit){ n, n }))
 			err(1, "setrlimit");
-	} else if (!strcmp(name, "map"))
+	} else if (!strcmp(name, "map")) {
 		do_map((size_t)n << 20);
-	else if (!strcmp(name, "pin"))
+	} else if (!strcmp(name, "pin")) {
 		do_pin(n);
-	else if (!strcmp(name, "wait"))
+	} else if (!strcmp(name, "wait")) {
 		while (read(0, &(char){ 0 }, 1) > 0)
 			;
-	else
+	} else {
 		errx(1, "there is no command %s", name);
+	}
 }
 
 int main(int argc, char **argv)
