@@ -10,8 +10,7 @@
 #define FUNCTIONCALLCOUNT_NAMES 64
 
 const char functioncallcount_allowed[] =
-	"allowed are names of functions, with * ? [] as in a shell, or name@address, "
-	"joined with commas";
+	"allowed are names, with * ? [] as in a shell, or name@address, joined with commas";
 
 static bool functioncallcount_is_name(const char *name, size_t len,
 				      const char *also)
