@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +72,7 @@ static FILE *open_traceable(void)
 static void read_traceable(void)
 {
 	FILE *file = open_traceable();
-	char *line = NULL;
+	char *line = NULL, *name;
 	size_t size = 0;
 
 	if (!file)
@@ -81,9 +82,10 @@ static void read_traceable(void)
 			traceable = reallocarray(traceable, nr_traceable ? 2 * nr_traceable : 1,
 						 sizeof(*traceable));
 		line[strcspn(line, " \t\n")] = '\0';
-		traceable[nr_traceable] = strdup(line);
-		if (!traceable[nr_traceable++])
+		name = strdup(line);
+		if (!traceable || !name)
 			err(1, NULL);
+		traceable[nr_traceable++] = name;
 	}
 	free(line);
 	fclose(file);
@@ -132,7 +134,7 @@ static uint64_t section(const char *module, const char *name)
 	FILE *file = fopen(path, "r");
 	uint64_t address = 0;
 
-	if (file && fscanf(file, "%lx", &address) != 1)
+	if (file && fscanf(file, "%" SCNx64, &address) != 1)
 		address = 0;
 	if (file)
 		fclose(file);
@@ -326,7 +328,7 @@ static int print(void)
 	for (i = 0; i < nr_found; i++) {
 		if (found[i]->address == last)
 			continue;
-		fprintf(to, last ? ",%s@+%lx" : "%s@%lx", found[i]->name,
+		fprintf(to, last ? ",%s@+%" PRIx64 : "%s@%" PRIx64, found[i]->name,
 			found[i]->address - last);
 		last = found[i]->address;
 	}

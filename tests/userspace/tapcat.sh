@@ -3,7 +3,7 @@
 # tapcat against files that behave as those of a tool do (fakeproc.c), as it is,
 # with sanitizers and under valgrind. The real files: tests/tools/tapcat.sh.
 . "$(dirname "$0")/../static/lib.sh"
-need_packages clang gcc-multilib groff-base libc6-dbg make valgrind
+need_packages clang gcc-multilib groff-base libc6-dbg libdw-dev make valgrind
 
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
@@ -14,7 +14,7 @@ trailer="# window_ms=500 state=complete rows=1 shown=1 events=1 lost=0 self=0"
 
 build() # folder compiler [flags]
 {
-	make -s -C userspace O="$tmp/$1" CC="$2" CFLAGS="${*:3}" all
+	make -s -C userspace O="$tmp/$1" CC="$2" CFLAGS="${*:3}" "$tmp/$1/tapcat"
 }
 
 # TEXT, then what should come out; the output of the last tapcat is $tmp/out.
@@ -371,8 +371,10 @@ done
 check "make install" make -s -C userspace O="$tmp/gcc" DESTDIR="$tmp/root" install
 check "make install: where things belong" diff <(cd "$tmp/root" && find . -type f | sort) - <<-END
 	./usr/bin/tapcat
+	./usr/bin/tapsym
 	./usr/share/bash-completion/completions/tapcat
 	./usr/share/man/man1/tapcat.1
+	./usr/share/man/man1/tapsym.1
 END
 check "-V" [ "$("$tmp/gcc/tapcat" -V)" = "tapcat $(cat VERSION)" ]
 completed() # word... - what the last of them may become
