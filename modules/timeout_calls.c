@@ -293,8 +293,12 @@ TAP_CHECK_TRACEPOINT(sys_exit, timeout_sys_exit);
 void timeout_itimer_expire(void *data, int which, struct pid *pid,
 			   unsigned long long now)
 {
+	struct task_struct *task;
+
 	preempt_disable_notrace();	/* RCU's reader */
-	timeout_count(data, pid_task(pid, PIDTYPE_TGID), TIMEOUT_ITIMER);
+	task = pid_task(pid, PIDTYPE_TGID);
+	if (task)
+		timeout_count(data, task, TIMEOUT_ITIMER);
 	preempt_enable_notrace();
 }
 TAP_CHECK_TRACEPOINT(itimer_expire, timeout_itimer_expire);
