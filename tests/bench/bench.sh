@@ -41,4 +41,13 @@ echo "# ${functions:=0} functions: ${on:=0} us to hook them, ${off:=0} us to let
 check "functioncallcount: nearly all of 2000 functions" [ "$functions" -ge 1900 ]
 check "functioncallcount: they are hooked in less than a second" [ "$on" -gt 0 -a "$on" -lt 1000000 ]
 check "functioncallcount: and let go in less than a second" [ "$off" -gt 0 -a "$off" -lt 1000000 ]
+
+# How a process comes to be, in instructions.
+stages=$(tests/vm/guest -k "$1" -i -t 300 tests/bench/stages) || true
+alike()
+{
+	echo "$stages"
+	[ "$(grep -cxE '50( [1-9][0-9]*){7}' <<<"$stages")" = 2 ] && [ "$(sort -u <<<"$stages" | wc -l)" = 1 ]
+}
+check "do_fork: the same run takes the same time, stage by stage" alike
 plan
