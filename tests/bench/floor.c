@@ -83,7 +83,7 @@ static void floor_start(void *data, const struct sk_buff *skb,
 {
 }
 
-static void floor_newtask(void *data, TAP_TASK_NEWTASK_ARGS)
+static TAP_TASK_NEWTASK(floor_newtask)
 {
 }
 

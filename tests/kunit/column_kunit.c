@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* KUnit suite of common/column.c */
-#include <linux/kdev_t.h>
 #include <linux/kernel.h>
+#include <linux/kdev_t.h>	/* has no types of its own */
 
 #include "addr.h"
 #include "column.h"
