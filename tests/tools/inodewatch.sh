@@ -55,11 +55,12 @@ mount -o loop "$tmp/btrfs.image" "$tmp/btrfs"
 btrfs -q subvolume create "$tmp/btrfs/subvolume"
 mount -o subvol=subvolume "$(findmnt -n -o SOURCE "$tmp/btrfs")" "$tmp/subvolume"
 mount -t tmpfs tmpfs "$tmp/tmpfs"
+disk xfs xfs
 mkdir "$tmp"/ext4/{lower,upper,work,upper2,work2}
 mount -t overlay -o "lowerdir=$tmp/ext4/lower,upperdir=$tmp/ext4/upper,workdir=$tmp/ext4/work" overlay "$tmp/overlayfs"
 
 # --- this file and no other, by what stat tells
-for fs in tmpfs ext4 btrfs subvolume overlayfs; do
+for fs in tmpfs ext4 xfs btrfs subvolume overlayfs; do
 	dir=$tmp/$fs
 	"$file_io" "$dir/file" read=1
 	watch "$dir/file"
@@ -190,7 +191,7 @@ for setting in "$(printf '0x%x:0x%x' "$(stat -c %Hd "$dir")" "$(stat -c %Ld "$di
 done
 check "nothing was lost" is "$(sed -n 's/^lost //p' $debugfs/inodewatch/stats)" 0
 umount "$tmp"/{overlayfs,xino}
-check "nothing pins a file system" umount "$tmp"/{ext4,subvolume,btrfs,tmpfs}
+check "nothing pins a file system" umount "$tmp"/{ext4,xfs,subvolume,btrfs,tmpfs}
 rmmod inodewatch
 check "nothing is left" [ ! -e $proc ]
 plan
