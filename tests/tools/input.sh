@@ -8,7 +8,7 @@ mapfile -t tools <TOOLS
 
 repeated() # text count
 {
-	head -c "$2" /dev/zero | sed "s/\x0/$1/g"
+	head -c "$2" /dev/zero | sed "s|\x0|$1|g"
 }
 
 long_word=$(repeated x 100000)
