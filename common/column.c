@@ -131,8 +131,8 @@ static void tap_column_bytes(const struct tap_column *column,
 	scnprintf(cell, TAP_CELL, "%llu %s", bytes >> 10 * unit, units[unit]);
 }
 
-/* How many were at least so long: 1:20,4:3. Blanks would make it columns. */
-static void tap_column_hist_text(const u64 *times, struct tap_text *text)
+/* Blanks would make it columns. */
+void tap_hist_text(const u64 *times, struct tap_text *text)
 {
 	const char *gap = "";
 	unsigned int i;
@@ -211,7 +211,7 @@ void tap_columns_text(const struct tap_columns *columns,
 				   column->width, cell);
 		} else if (column->type == TAP_US_HIST) {
 			tap_printf(text, "%s", gap);
-			tap_column_hist_text(row->sums + column->offset, text);
+			tap_hist_text(row->sums + column->offset, text);
 		} else {
 			tap_printf(text, column->type == TAP_INT ? "%s%*lld" : "%s%*llu",
 				   gap, column->width,

@@ -134,6 +134,15 @@ struct tap_columns {
 void tap_columns_head(const struct tap_columns *columns, struct tap_text *text);
 
 /**
+ * tap_hist_text() - write how many were how long, as TAP_US_HIST is in text
+ * @times: the sums of the times (see times.h)
+ * @text: gets it: 1:20,4:3, which is 20 of at least 1 us and 3 of at least 4
+ *
+ * Context: process context, may sleep.
+ */
+void tap_hist_text(const u64 *times, struct tap_text *text);
+
+/**
  * tap_columns_text() - write a row, one line
  * @columns: the columns
  * @row: the row

@@ -88,21 +88,14 @@ static void do_fork_summary_show(struct tap_text *text, const struct tap_row *ro
 {
 	u64 count = tap_row_sum(row, BIT(DO_FORK_COUNT) | BIT(DO_FORK_PART));
 	const u64 *times = row->sums + DO_FORK_TIMES;
-	const char *gap = " ";
 	char name[128];
-	unsigned int i;
 
 	do_fork_row_name(row, name, sizeof(name));
 	tap_printf(text, "%-44s %10llu", name, count);
 	do_fork_us(text, div64_u64(times[TAP_TIMES_TOTAL], count));
 	do_fork_us(text, times[TAP_TIMES_MAX]);
-	for (i = 0; i < TAP_TIMES_BUCKETS; i++) {
-		if (!times[TAP_TIMES_BUCKET + i])
-			continue;
-		tap_printf(text, "%s%u:%llu", gap, tap_times_bucket_us(i),
-			   times[TAP_TIMES_BUCKET + i]);
-		gap = ",";
-	}
+	tap_putc(text, ' ');
+	tap_hist_text(times, text);
 	tap_putc(text, '\n');
 }
 
