@@ -215,7 +215,6 @@ void do_fork_words(struct do_fork_begun *begun);
 /* Handlers. */
 bool do_fork_clone3_entry(struct tap_tool *tool, const struct tap_args *args,
 			  void *data);
-void do_fork_clone3_return(struct tap_tool *tool, void *data, unsigned long value);
 bool do_fork_clone_entry(struct tap_tool *tool, const struct tap_args *args,
 			 void *data);
 void do_fork_clone_return(struct tap_tool *tool, void *data, unsigned long value);

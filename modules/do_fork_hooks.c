@@ -216,7 +216,6 @@ static void do_fork_finish(struct tap_tool *tool, struct do_fork_begun *begun)
 {
 	struct do_fork_event *event = &begun->event;
 	struct do_fork_child child;
-	struct do_fork_begun done;
 
 	/* the stage that it ends in */
 	do_fork_enter(begun, begun->stage);
@@ -239,7 +238,7 @@ static void do_fork_finish(struct tap_tool *tool, struct do_fork_begun *begun)
 		tap_stream_write(&tool->stream, event,
 				 offsetof(struct do_fork_event, set_tid) +
 				 event->set_tid_size * sizeof(*event->set_tid));
-	tap_inflight_take(&tool->begun, (uintptr_t)current, &done);
+	tap_inflight_take(&tool->begun, (uintptr_t)current, NULL);
 }
 
 /* --- system calls and their functions ---------------------------------- */
@@ -256,17 +255,6 @@ bool do_fork_clone3_entry(struct tap_tool *tool, const struct tap_args *args,
 		return false;
 	do_fork_call(&begun->event, DO_FORK_CLONE3);
 	return true;
-}
-
-/* It is over already, unless it was refused before kernel_clone(). */
-void do_fork_clone3_return(struct tap_tool *tool, void *data, unsigned long value)
-{
-	struct do_fork_begun *begun = do_fork_find(tool);
-
-	if (!begun)
-		return;
-	begun->event.result = value;
-	do_fork_finish(tool, begun);
 }
 
 bool do_fork_clone_entry(struct tap_tool *tool, const struct tap_args *args,
@@ -296,6 +284,7 @@ bool do_fork_clone_entry(struct tap_tool *tool, const struct tap_args *args,
 	return true;
 }
 
+/* Of clone3(), too: there it is over already, unless kernel_clone() was not reached. */
 void do_fork_clone_return(struct tap_tool *tool, void *data, unsigned long value)
 {
 	struct do_fork_begun *begun = do_fork_find(tool);

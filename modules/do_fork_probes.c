@@ -22,24 +22,24 @@
 		.bare = handler##_bare,						\
 	}
 
-#define DO_FORK_RETURN(handler)						\
+#define DO_FORK_RETURN(handler, returns)					\
 	.type = TAP_RETURN,							\
 	.needs = "CONFIG_KRETPROBES",						\
-	.entry = handler##_entry,						\
-	.ret = handler##_return
+	.entry = (handler),							\
+	.ret = (returns)
 
 struct tap_probe do_fork_probes[DO_FORK_PROBES] = {
 	[DO_FORK_ARGUMENTS] = {
-		DO_FORK_RETURN(do_fork_clone3),
+		DO_FORK_RETURN(do_fork_clone3_entry, do_fork_clone_return),
 		.name = { "__x64_sys_clone3", "__arm64_sys_clone3" },
 		.without = "a clone3() whose arguments are refused is not shown",
 	},
 	[DO_FORK_CHECK] = {
-		DO_FORK_RETURN(do_fork_clone),
+		DO_FORK_RETURN(do_fork_clone_entry, do_fork_clone_return),
 		.name = { "kernel_clone" },
 	},
 	[DO_FORK_COPY_PROCESS] = {
-		DO_FORK_RETURN(do_fork_copy),
+		DO_FORK_RETURN(do_fork_copy_entry, do_fork_copy_return),
 		.name = { "copy_process" },
 	},
 	DO_FORK_MARKS(DO_FORK_PROBE)
@@ -62,7 +62,7 @@ struct tap_probe do_fork_probes[DO_FORK_PROBES] = {
 	DO_FORK_OPTIONAL(DO_FORK_STAGES, do_fork_first_run,
 			 "the first run of children is not seen", "schedule_tail"),
 	[DO_FORK_STAGES + 1] = {
-		DO_FORK_RETURN(do_fork_clone3),
+		DO_FORK_RETURN(do_fork_clone3_entry, do_fork_clone_return),
 		.name = { "__ia32_sys_clone3" },
 		.without = "",
 	},
